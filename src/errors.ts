@@ -1,0 +1,53 @@
+/**
+ * Stable codes: programs branch on them, so one is added freely but never renamed.
+ */
+export type ErrorCode =
+  | 'option_invalid'
+  | 'job_invalid'
+  | 'job_not_found'
+  | 'schedule_invalid'
+  | 'schedule_not_found'
+  | 'timing_invalid'
+  | 'input_invalid'
+  | 'version_conflict'
+  | 'database_unreachable'
+  | 'database_unusable'
+  | 'database_busy'
+  | 'directory_in_use'
+  | 'directory_unusable'
+  | 'schema_newer'
+  | 'config_invalid'
+  | 'lease_lost'
+  | 'closed'
+
+/** One thing that is wrong with an input: where, what was given, and what to do. */
+export interface Mistake {
+  /** Dotted path from the caller's point of view, such as `timing.expression`. */
+  field: string
+  message: string
+}
+
+export interface ErrorFacts {
+  message: string
+  details?: Readonly<Record<string, unknown>>
+  cause?: unknown
+}
+
+/** The only class of error that Escapement throws on purpose. Branch on `code`, show `message`. */
+export class EscapementError extends Error {
+  override readonly name = 'EscapementError'
+  readonly code: ErrorCode
+  readonly details: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, { message, details = {}, cause }: ErrorFacts) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.details = details
+  }
+}
+
+/** Reports every mistake of one input at once: `details.mistakes` holds them apart. */
+export function mistakesError(code: ErrorCode, mistakes: readonly Mistake[]): EscapementError {
+  const message = mistakes.map(({ field, message }) => `${field}: ${message}`).join('\n')
+  return new EscapementError(code, { message, details: { mistakes } })
+}
