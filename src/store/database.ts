@@ -1,0 +1,43 @@
+/**
+ * The connection port: the one seam between Escapement and a database.
+ *
+ * There is one dialect and one set of statements; what differs between a PostgreSQL server and PGlite inside
+ * the process is only how a statement travels. Both implementations answer alike, and `test/store/database.test.ts`
+ * holds them to it:
+ *
+ * - Parameters: null, boolean, number, string, Date, and arrays of these. JSON travels as text with a `::jsonb` cast.
+ * - Rows: `timestamptz` is a Date, `int8` a number (a value that a number cannot hold is an error, never rounded),
+ *   `numeric` text, `json`/`jsonb` parsed, arrays are arrays.
+ * - A failed statement rejects with the driver's error, whose `code` is the SQLSTATE.
+ */
+export interface Queryable {
+  query<Row = Record<string, unknown>>(text: string, params?: readonly Param[]): Promise<Row[]>
+}
+
+export type ScalarParam = null | boolean | number | string | Date
+export type Param = ScalarParam | readonly ScalarParam[]
+
+/** Valid until the callback that received it settles; a statement after that is refused. */
+export interface Transaction extends Queryable {
+  /** Runs one or more statements that take no parameters. */
+  script(text: string): Promise<void>
+}
+
+export interface Database extends Queryable {
+  readonly kind: 'postgres' | 'pglite'
+
+  /**
+   * Commits when `work` resolves, rolls back when it rejects, and resolves only when the commit is durable.
+   * A transaction that the server turned into a rollback rejects.
+   */
+  transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
+
+  /**
+   * Calls `listener` with the payload of each notification on `channel`. Notifications are hints: they may be lost
+   * while a connection is re-established. Resolves once the channel is listened to; the answer stops it.
+   */
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
+
+  /** Waits for what is under way, then lets go of the database. Later calls are refused with `closed`. */
+  close(): Promise<void>
+}
