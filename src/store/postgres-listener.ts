@@ -1,0 +1,103 @@
+import pg from 'pg'
+import type { ClientLike } from './postgres.js'
+
+/**
+ * One connection for all notifications, opened with the first channel.
+ *
+ * When it breaks it is opened again, with backoff, and every listener is called once with an empty payload: what
+ * was sent in between is lost, so they had better look. Nothing else depends on it: polling alone is correct.
+ */
+export interface Listener {
+  listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
+  close(): Promise<void>
+}
+
+interface ListenConnection {
+  client: ClientLike
+  end(): Promise<void>
+}
+
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 5_000
+
+export function openListener(connect: () => Promise<ListenConnection>): Listener {
+  const channels = new Map<string, Set<(payload: string) => void>>()
+  let connection: Promise<ListenConnection> | undefined
+  let retry: NodeJS.Timeout | undefined
+  let closed = false
+
+  async function open(): Promise<ListenConnection> {
+    const opened = await connect()
+    const { client } = opened
+    client.on('notification', (message: { channel: string; payload?: string }) => {
+      for (const listener of channels.get(message.channel) ?? []) listener(message.payload ?? '')
+    })
+    const onLost = () => lost(opened)
+    client.on('error', onLost)
+    client.on('end', onLost)
+    for (const channel of channels.keys()) await client.query({ text: `listen ${quote(channel)}` })
+    return opened
+  }
+
+  let current: ListenConnection | undefined
+  function lost(which: ListenConnection): void {
+    if (closed || current !== which) return
+    current = undefined
+    connection = undefined
+    which.end().catch(() => {})
+    reopen(FIRST_RETRY_MS)
+  }
+
+  function reopen(delayMs: number): void {
+    retry = setTimeout(async () => {
+      if (closed || channels.size === 0) return
+      try {
+        await connected()
+        for (const listeners of channels.values()) for (const listener of listeners) listener('')
+      } catch {
+        if (!closed) reopen(Math.min(delayMs * 2, LAST_RETRY_MS))
+      }
+    }, delayMs)
+    retry.unref()
+  }
+
+  function connected(): Promise<ListenConnection> {
+    connection ??= open().then(
+      (opened) => {
+        current = opened
+        return opened
+      },
+      (error) => {
+        connection = undefined
+        throw error
+      },
+    )
+    return connection
+  }
+
+  return {
+    async listen(channel, listener) {
+      const listeners = channels.get(channel) ?? new Set()
+      const isNew = !channels.has(channel)
+      channels.set(channel, listeners.add(listener))
+      const { client } = await connected()
+      if (isNew) await client.query({ text: `listen ${quote(channel)}` })
+      return async () => {
+        listeners.delete(listener)
+        if (listeners.size > 0 || channels.get(channel) !== listeners) return
+        channels.delete(channel)
+        await current?.client.query({ text: `unlisten ${quote(channel)}` }).catch(() => {})
+      }
+    },
+    async close() {
+      closed = true
+      clearTimeout(retry)
+      const opened = await connection?.catch(() => undefined)
+      await opened?.end().catch(() => {})
+    },
+  }
+}
+
+function quote(identifier: string): string {
+  return pg.escapeIdentifier(identifier)
+}
