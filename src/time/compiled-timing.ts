@@ -1,0 +1,116 @@
+import { mapAfter } from './after.js'
+import { type Bounds, withBounds } from './bounds.js'
+import { mapEvery } from './every.js'
+import type { Instant } from './instant.js'
+import { mapOnce } from './once.js'
+import { type Report, readOrThrow } from './report.js'
+import type { Timing } from './timing.js'
+import type { MappedPattern } from './wall-mapping.js'
+
+/** A timing made ready to answer; immutable as seen from outside, so it can be shared. */
+export interface CompiledTiming {
+  readonly timing: Timing
+  /** The first plan time strictly after; null when none is left. */
+  next(after: Instant): Instant | null
+  /** The last plan time strictly before; null when there is none. */
+  previous(before: Instant): Instant | null
+  /** Plan times from `from` (inclusive) to `to` (exclusive), oldest first, at most `limit`. */
+  between(from: Instant, to: Instant, limit: number): Instant[]
+}
+
+/**
+ * Compiled timings are shared by all schedules with an equal timing. Bounds are cheap and applied per call. For
+ * `after`, which has no grid, `next(x)` answers for a run that ended at `x`.
+ */
+export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
+  const shared = sharedTiming(timing)
+  return bounds === undefined ? shared : withBounds(shared, bounds)
+}
+
+/**
+ * Compiled timings kept for reuse, in two generations: when the young one is full it becomes the old one, and what
+ * is still asked for moves back. That bounds memory like least-recently-used, without a write for each hit.
+ */
+export const COMPILED_TIMINGS_KEPT = 4_000
+let young = new Map<string, CompiledTiming>()
+let old = new Map<string, CompiledTiming>()
+
+function sharedTiming(timing: Timing): CompiledTiming {
+  const key = keyOf(timing)
+  let compiled = young.get(key)
+  if (compiled !== undefined) return compiled
+  compiled = old.get(key) ?? compile(timing)
+  if (young.size >= COMPILED_TIMINGS_KEPT / 2) {
+    old = young
+    young = new Map()
+  }
+  young.set(key, compiled)
+  return compiled
+}
+
+/** By field and not by JSON text: a timing that comes back from `jsonb` has its keys in another order. */
+function keyOf(timing: Timing): string {
+  switch (timing.kind) {
+    case 'once':
+      return `once\n${timing.at}\n${timing.zone}`
+    case 'every':
+      return `every\n${timing.every}\n${timing.anchor}\n${timing.zone}`
+    case 'after':
+      return `after\n${timing.interval}`
+  }
+}
+
+function compile(timing: Timing): CompiledTiming {
+  const mapped = readOrThrow('timing_invalid', (report) => mapTiming(timing, report))
+  return timing.kind === 'after' ? answering(timing, mapped) : answering(timing, remembering(mapped))
+}
+
+function mapTiming(timing: Timing, report: Report): MappedPattern | undefined {
+  switch (timing.kind) {
+    case 'once':
+      return mapOnce(timing, report)
+    case 'every':
+      return mapEvery(timing, report)
+    case 'after':
+      return mapAfter(timing, report)
+  }
+}
+
+/**
+ * Remembers the latest answer together with all questions it holds for: `next` is the same for every instant from
+ * the one asked about up to the answer. Schedules that share a timing are planned at nearly the same
+ * instant, so all but the first of them cost two comparisons.
+ */
+function remembering(mapped: MappedPattern): MappedPattern {
+  let from = 0
+  let until = 0
+  return {
+    next(after) {
+      if (after >= from && after < until) return until
+      const found = mapped.next(after)
+      if (found !== null) {
+        from = after
+        until = found
+      }
+      return found
+    },
+    previous: (before) => mapped.previous(before),
+  }
+}
+
+export function answering(timing: Timing, mapped: MappedPattern): CompiledTiming {
+  return {
+    timing,
+    next: mapped.next,
+    previous: mapped.previous,
+    between(from, to, limit) {
+      const found: Instant[] = []
+      let at = mapped.next(from - 1)
+      while (at !== null && at < to && found.length < limit) {
+        found.push(at)
+        at = mapped.next(at)
+      }
+      return found
+    },
+  }
+}
