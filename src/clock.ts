@@ -1,0 +1,33 @@
+import type { Instant } from './time/instant.js'
+
+/**
+ * Whose clock decides. Every decision (what is due, which lease has expired) takes `now` from the database, so that
+ * a host with a wrong clock changes nothing; a clock only says whether something else is to be taken for it.
+ */
+export interface Clock {
+  /** The instant that statements are to take for `now`, or null for the database's own clock. */
+  now(): Instant | null
+  /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
+  sleep(ms: number, signal: AbortSignal): Promise<void>
+}
+
+/** The clock of production: the database tells the time, the host only waits. */
+export const databaseClock: Clock = {
+  now: () => null,
+  sleep: (ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) return resolve()
+      const done = () => {
+        clearTimeout(timer)
+        signal.removeEventListener('abort', done)
+        resolve()
+      }
+      const timer = setTimeout(done, ms)
+      signal.addEventListener('abort', done)
+    }),
+}
+
+/** Milliseconds from an arbitrary start, never going back: for measuring durations, not for telling the time. */
+export function monotonicMs(): number {
+  return performance.now()
+}

@@ -1,0 +1,63 @@
+import type { Logger } from '../logger.js'
+
+/** What a run's events tell. */
+export interface RunEvent {
+  runId: string
+  job: string
+  scheduleId: string | null
+  /** The schedule's name, where the process that tells it knows it. */
+  schedule: string | null
+  scope: string | null
+  planTime: Date | null
+  attempt: number
+  /** How long the attempt took; null before its end. */
+  durationMs: number | null
+  error: { code: string; message: string } | null
+}
+
+export interface ScheduleEvent {
+  scheduleId: string
+  schedule: string
+  version: number
+}
+
+/** Each event's name and what it carries. Events are hints about what this process did; the database is the truth. */
+export interface EventMap {
+  'schedule.changed': ScheduleEvent
+  'schedule.finished': ScheduleEvent
+  'run.created': RunEvent
+  'run.started': RunEvent
+  'run.succeeded': RunEvent
+  'run.retrying': RunEvent
+  'run.failed': RunEvent
+}
+
+export type EventName = keyof EventMap
+export type Listener<Name extends EventName> = (event: EventMap[Name]) => void
+
+export interface EventBus {
+  /** Returns the function that ends it. */
+  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  emit<Name extends EventName>(name: Name, event: EventMap[Name]): void
+}
+
+export function createEventBus(logger: Logger): EventBus {
+  const listeners = new Map<EventName, Set<Listener<never>>>()
+  return {
+    on(name, listener) {
+      const set = listeners.get(name) ?? new Set()
+      listeners.set(name, set.add(listener))
+      return () => void set.delete(listener)
+    },
+    emit(name, event) {
+      for (const listener of listeners.get(name) ?? []) {
+        try {
+          listener(event as never)
+        } catch (error) {
+          // A listener's mistake must not undo or stop what it was told about.
+          logger.error({ event: name, err: error }, 'an event listener threw')
+        }
+      }
+    },
+  }
+}

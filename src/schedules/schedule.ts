@@ -1,0 +1,183 @@
+import type { Job } from '../runs/job.js'
+import { isStorable, isStorableJson } from '../runs/storable.js'
+import { didYouMean } from '../time/did-you-mean.js'
+import { formatInstant, type InstantInput } from '../time/instant.js'
+import { readAnchor } from '../time/once.js'
+import { quote, type Report, readOrThrow } from '../time/report.js'
+import { readTiming, type Timing } from '../time/timing.js'
+
+export type ScheduleState = 'active' | 'paused' | 'broken' | 'finished'
+
+export const DEFAULT_QUEUE = 'default'
+export const DEFAULT_SCOPE = 'global'
+
+/** What a caller puts: a timing, a job and its input, and how to treat them. */
+export interface ScheduleDefinition<Input = unknown> {
+  /** The job's handle, whose type checks `input`, or its name. */
+  job: Job<Input> | string
+  /** @default null */
+  input?: Input
+  timing: Timing
+  /** @default 'default' */
+  queue?: string
+  /**
+   * Higher runs first within its queue.
+   * @default 0
+   */
+  priority?: number
+  /** The label by which schedules are filtered and paused together. */
+  group?: string
+  /**
+   * Parallel lanes, such as tenants: one run for each scope and plan time.
+   * @default ['global']
+   */
+  scopes?: readonly string[]
+  description?: string
+  metadata?: Readonly<Record<string, unknown>>
+  /**
+   * The earliest plan time, inclusive.
+   * @default the time of creation
+   */
+  startAt?: InstantInput
+  /** The end of the plan times, exclusive. */
+  endAt?: InstantInput
+}
+
+/** A definition that was checked and filled with its defaults: equal contents have equal JSON. */
+export interface ScheduleContent {
+  job: string
+  input: unknown
+  queue: string
+  priority: number
+  group: string | null
+  scopes: readonly string[]
+  timing: Timing
+  description: string | null
+  metadata: Readonly<Record<string, unknown>> | null
+  /** Null stands for the time of creation. */
+  startAt: string | null
+  endAt: string | null
+}
+
+/** A durable row: what was put, and where it stands. */
+export interface Schedule extends Omit<ScheduleContent, 'startAt' | 'endAt'> {
+  id: string
+  name: string
+  version: number
+  startAt: Date
+  endAt: Date | null
+  state: ScheduleState
+  /** The next plan time that is not yet decided; null when there is none to come. */
+  nextAt: Date | null
+  createdAt: Date
+  updatedAt: Date
+}
+
+const NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,199}$/
+const FIELDS: readonly string[] = [
+  'job',
+  'input',
+  'timing',
+  'queue',
+  'priority',
+  'group',
+  'scopes',
+  'description',
+  'metadata',
+  'startAt',
+  'endAt',
+] satisfies (keyof ScheduleDefinition)[]
+const INT4_MAX = 2_147_483_647
+
+/** Checks a definition and fills in its defaults. Every mistake is reported at once, by field. */
+export function parseSchedule(name: string, definition: ScheduleDefinition): ScheduleContent {
+  return readOrThrow('schedule_invalid', (report) => {
+    readName(name, report)
+    return readContent(definition, report)
+  })
+}
+
+function readName(name: unknown, report: Report): void {
+  if (typeof name === 'string' && NAME.test(name)) return
+  report(
+    'name',
+    `${quote(name)} – use letters, digits and . _ : -, beginning with a letter or digit, at most 200`,
+  )
+}
+
+function readContent(definition: ScheduleDefinition, report: Report): ScheduleContent | undefined {
+  for (const field of Object.keys(definition)) {
+    if (!FIELDS.includes(field)) report(field, `unknown field${didYouMean(field, FIELDS)}`)
+  }
+  const { priority = 0, metadata = null, input = null } = definition
+  if (!Number.isInteger(priority) || Math.abs(priority) > INT4_MAX) {
+    report('priority', `${quote(priority)} – must be a whole number`)
+  }
+  const timing = readTiming(definition.timing, 'timing', report)
+  const zone = timing !== undefined && 'zone' in timing ? timing.zone : 'UTC'
+  const startAt = readBound(definition.startAt, zone, 'startAt', report)
+  const endAt = readBound(definition.endAt, zone, 'endAt', report)
+  if (startAt !== null && endAt !== null && startAt >= endAt) {
+    report('endAt', `${endAt} – must be after startAt, ${startAt}`)
+  }
+  const content = {
+    job: readJobName(definition.job, report),
+    input: readJson(input, 'input', report),
+    queue: readText(definition.queue ?? DEFAULT_QUEUE, 'queue', report),
+    priority,
+    group: definition.group === undefined ? null : readText(definition.group, 'group', report),
+    scopes: readScopes(definition.scopes ?? [DEFAULT_SCOPE], report),
+    description:
+      definition.description === undefined ? null : readText(definition.description, 'description', report),
+    metadata: readJson(metadata, 'metadata', report) as ScheduleContent['metadata'],
+    startAt,
+    endAt,
+  }
+  return timing && { ...content, timing }
+}
+
+function readJobName(job: unknown, report: Report): string {
+  const name = typeof job === 'object' && job !== null ? (job as Job).name : job
+  if (typeof name === 'string' && name !== '') return name
+  report('job', `${quote(job)} – must be a job or the name of one`)
+  return ''
+}
+
+function readText(value: unknown, field: string, report: Report): string {
+  if (typeof value !== 'string' || value === '' || !isStorable(value)) {
+    report(field, `${quote(value)} – must be a text, not empty`)
+  }
+  return value as string
+}
+
+function readScopes(scopes: unknown, report: Report): readonly string[] {
+  if (!Array.isArray(scopes) || scopes.length === 0 || !scopes.every(isScope)) {
+    report('scopes', `${quote(scopes)} – must be a list of at least one text, each of 1 to 200 characters`)
+  } else if (new Set(scopes).size < scopes.length) {
+    report('scopes', `${quote(scopes)} – the same scope twice`)
+  }
+  return scopes as string[]
+}
+
+function isScope(scope: unknown): boolean {
+  return typeof scope === 'string' && scope !== '' && scope.length <= 200 && isStorable(scope)
+}
+
+function readBound(input: unknown, zone: string, field: string, report: Report): string | null {
+  if (input === undefined || input === null) return null
+  const instant = readAnchor(input, zone, field, report)
+  return instant === undefined ? null : formatInstant(instant)
+}
+
+/** What JSON cannot carry would come back as something else, so it is refused. */
+function readJson(value: unknown, field: string, report: Report): unknown {
+  try {
+    const text = JSON.stringify(value)
+    if (text === undefined) report(field, `${quote(value)} – is not JSON`)
+    else if (!isStorableJson(text))
+      report(field, 'holds U+0000 or half a surrogate pair, which jsonb cannot store')
+  } catch (error) {
+    report(field, `is not JSON: ${(error as Error).message}`)
+  }
+  return value
+}

@@ -1,0 +1,87 @@
+import { NOW, type Session } from '../store.js'
+
+export interface HeldLease {
+  runId: string
+  leaseToken: string
+  leaseMs: number
+}
+
+/** Renews all of a worker's leases at once. Returns the ids of the runs that are still its own. */
+export async function renewLeases(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
+  const rows = await session.query<{ id: string }>(
+    `with clock as materialized (select ${NOW} as now)
+     update {schema}.runs as r
+     set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
+     from clock, unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)
+     where r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token
+     returning r.id`,
+    [
+      session.now(),
+      leases.map(({ runId }) => runId),
+      leases.map(({ leaseToken }) => leaseToken),
+      leases.map(({ leaseMs }) => leaseMs),
+    ],
+  )
+  return new Set(rows.map(({ id }) => id))
+}
+
+/** Gives runs back whose handlers did not finish before a shutdown: claimable at once, and no attempt is spent. */
+export async function releaseLeases(session: Session, leases: readonly HeldLease[]): Promise<void> {
+  await session.query(
+    `update {schema}.runs as r
+     set state = case r.attempt when 1 then 'pending' else 'retrying' end, attempt = r.attempt - 1,
+       worker_id = null, lease_expires_at = null
+     from unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
+     where r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token`,
+    [leases.map(({ runId }) => runId), leases.map(({ leaseToken }) => leaseToken)],
+  )
+}
+
+export interface RecoveredRun {
+  id: string
+  state: 'retrying' | 'failed'
+  attempt: number
+}
+
+/**
+ * Takes runs away from workers that stopped renewing: the attempt is recorded as `lease_lost`, and the run may be
+ * claimed at once, or has failed if that was its last attempt. Only jobs whose retry policy the caller knows.
+ */
+export function recoverExpiredLeases(
+  session: Session,
+  jobs: readonly { name: string; attempts: number }[],
+  limit: number,
+): Promise<RecoveredRun[]> {
+  return session.query<RecoveredRun>(RECOVER_EXPIRED_LEASES, [
+    session.now(),
+    jobs.map(({ name }) => name),
+    jobs.map(({ attempts }) => attempts),
+    limit,
+  ])
+}
+
+const RECOVER_EXPIRED_LEASES = `
+  with clock as materialized (select ${NOW} as now),
+  expired as materialized (
+    select id
+    from {schema}.runs
+    where state = 'running' and lease_expires_at <= (select now from clock) and job = any($2)
+    order by lease_expires_at
+    limit $4
+    for update skip locked
+  ),
+  recovered as (
+    update {schema}.runs as r
+    set state = case when r.attempt >= job.attempts then 'failed' else 'retrying' end,
+      finished_at = case when r.attempt >= job.attempts then clock.now end,
+      eligible_at = clock.now, lease_expires_at = null, error_code = 'lease_lost',
+      error_message = 'The worker stopped renewing its lease.'
+    from expired, clock, unnest($2::text[], $3::int[]) as job (name, attempts)
+    where r.id = expired.id and r.job = job.name
+    returning r.id, r.state, r.attempt, r.worker_id, r.started_at, clock.now, r.error_code, r.error_message
+  ),
+  lost as (
+    insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message)
+    select id, attempt, worker_id, started_at, now, error_code, error_message from recovered
+  )
+  select id, state, attempt from recovered`

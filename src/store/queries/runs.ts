@@ -1,0 +1,125 @@
+import { RUN_COLUMNS, type RunRow } from '../rows.js'
+import { NOW, type Session } from '../store.js'
+
+export async function findRun(session: Session, id: string): Promise<RunRow | undefined> {
+  const [row] = await session.query<RunRow>(`select ${RUN_COLUMNS} from {schema}.runs as r where r.id = $1`, [
+    id,
+  ])
+  return row
+}
+
+/** The runs of one schedule, newest plan time first. */
+export function listRunsOfSchedule(
+  session: Session,
+  { scheduleId, limit }: { scheduleId: string; limit: number },
+): Promise<RunRow[]> {
+  return session.query<RunRow>(
+    `select ${RUN_COLUMNS} from {schema}.runs as r
+     where r.schedule_id = $1 order by r.plan_time desc, r.id desc limit $2`,
+    [scheduleId, limit],
+  )
+}
+
+export interface Claim {
+  workerId: string
+  leaseToken: string
+  queues: readonly string[]
+  /** The jobs that this worker has, and for how long it leases a run of each. */
+  jobs: readonly { name: string; leaseMs: number }[]
+  limit: number
+}
+
+export type ClaimedRow = RunRow & { schedule_name: string | null }
+
+/** Leases up to `limit` runs: priority first, then age. What another worker is just claiming is passed over. */
+export function claimRuns(session: Session, claim: Claim): Promise<ClaimedRow[]> {
+  return session.query<ClaimedRow>(CLAIM_RUNS, [
+    session.now(),
+    claim.queues,
+    claim.jobs.map(({ name }) => name),
+    claim.jobs.map(({ leaseMs }) => leaseMs),
+    claim.limit,
+    claim.workerId,
+    claim.leaseToken,
+  ])
+}
+
+const CLAIM_RUNS = `
+  with clock as materialized (select ${NOW} as now),
+  picked as materialized (
+    select id
+    from {schema}.runs
+    where state in ('pending', 'retrying') and queue = any($2) and job = any($3)
+      and eligible_at <= (select now from clock)
+    order by priority desc, eligible_at, id
+    limit $5
+    for update skip locked
+  ),
+  claimed as (
+    update {schema}.runs as r
+    set state = 'running', attempt = r.attempt + 1, worker_id = $6, lease_token = $7, started_at = clock.now,
+      lease_expires_at = clock.now + job.lease_ms * interval '1 millisecond'
+    from picked, clock, unnest($3::text[], $4::float8[]) as job (name, lease_ms)
+    where r.id = picked.id and r.job = job.name
+    returning ${RUN_COLUMNS}
+  )
+  select r.*, s.name as schedule_name
+  from claimed as r left join {schema}.schedules as s on s.id = r.schedule_id
+  order by r.priority desc, r.eligible_at, r.id`
+
+/** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. Never negative. */
+export async function msUntilEligible(
+  session: Session,
+  { queues, jobs }: { queues: readonly string[]; jobs: readonly string[] },
+): Promise<number | null> {
+  const [row] = await session.query<{ ms: number | null }>(
+    `select ceil(extract(epoch from min(eligible_at) - ${NOW}) * 1000)::float8 as ms
+     from {schema}.runs where state in ('pending', 'retrying') and queue = any($2) and job = any($3)`,
+    [session.now(), queues, jobs],
+  )
+  return row?.ms == null ? null : Math.max(0, row.ms)
+}
+
+/** How one attempt ended, as it is written down. */
+export type Outcome = { runId: string; leaseToken: string } & (
+  | { state: 'succeeded'; result: string }
+  | { state: 'retrying' | 'failed'; delayMs: number; code: string; message: string; stack: string | null }
+)
+
+/**
+ * Writes down any number of outcomes. Each is fenced: it counts only while its run is running under the lease token
+ * that it names. Returns the ids of those that counted.
+ */
+export async function recordOutcomes(session: Session, outcomes: readonly Outcome[]): Promise<Set<string>> {
+  const failure = (outcome: Outcome) => (outcome.state === 'succeeded' ? null : outcome)
+  const rows = await session.query<{ id: string }>(RECORD_OUTCOMES, [
+    session.now(),
+    outcomes.map(({ runId }) => runId),
+    outcomes.map(({ leaseToken }) => leaseToken),
+    outcomes.map(({ state }) => state),
+    outcomes.map((outcome) => (outcome.state === 'succeeded' ? outcome.result : null)),
+    outcomes.map((outcome) => failure(outcome)?.delayMs ?? null),
+    outcomes.map((outcome) => failure(outcome)?.code ?? null),
+    outcomes.map((outcome) => failure(outcome)?.message ?? null),
+    outcomes.map((outcome) => failure(outcome)?.stack ?? null),
+  ])
+  return new Set(rows.map(({ id }) => id))
+}
+
+const RECORD_OUTCOMES = `
+  with clock as materialized (select ${NOW} as now),
+  ended as (
+    update {schema}.runs as r
+    set state = o.state, result = o.result::jsonb, error_code = o.code, error_message = o.message,
+      eligible_at = case o.state when 'retrying' then clock.now + o.delay_ms * interval '1 millisecond' else r.eligible_at end,
+      finished_at = case o.state when 'retrying' then null else clock.now end, lease_expires_at = null
+    from clock, unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
+      as o (id, lease_token, state, result, delay_ms, code, message, stack)
+    where r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
+    returning r.id, r.attempt, r.worker_id, r.started_at, clock.now, o.code, o.message, o.stack
+  ),
+  failed as (
+    insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message, stack)
+    select id, attempt, worker_id, started_at, now, code, message, stack from ended where code is not null
+  )
+  select id from ended`

@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto'
+import type { Clock } from '../clock.js'
+import type { Database, Param, Queryable, Transaction } from './database.js'
+
+/**
+ * What statements are run against. Their texts say `{schema}` where our schema's name goes; those that decide by
+ * time take `now()` as their first parameter and fall back to the database's clock when it is null (see `NOW`).
+ */
+export interface Session {
+  query<Row = Record<string, unknown>>(statement: string, params?: readonly Param[]): Promise<Row[]>
+  now(): Date | null
+}
+
+export interface Store extends Session {
+  readonly database: Database
+  readonly schema: string
+  /** The channel on which processes tell each other to look: payload `schedules` or `runs`. */
+  readonly channel: string
+  transaction<T>(work: (session: Session, tx: Transaction) => Promise<T>): Promise<T>
+}
+
+/**
+ * `now` in a statement whose first parameter is `session.now()`. Cut to the millisecond, never rounded up: a rounded
+ * clock would fire up to half a millisecond early. Volatile: to compare a column with it, put it in a subselect.
+ */
+export const NOW = `coalesce($1::timestamptz, date_trunc('milliseconds', clock_timestamp()))`
+
+export function createStore(database: Database, schema: string, clock: Clock): Store {
+  const quotedSchema = quoteIdentifier(schema)
+  const texts = new Map<string, string>()
+
+  function withSchema(statement: string): string {
+    let text = texts.get(statement)
+    if (text === undefined) {
+      text = statement.replaceAll('{schema}', quotedSchema)
+      texts.set(statement, text)
+    }
+    return text
+  }
+
+  const sessionOver = (queryable: Queryable): Session => ({
+    query: (statement, params) => queryable.query(withSchema(statement), params),
+    now: () => {
+      const instant = clock.now()
+      return instant === null ? null : new Date(instant)
+    },
+  })
+
+  return {
+    ...sessionOver(database),
+    database,
+    schema,
+    channel: channelOf(schema),
+    transaction: (work) => database.transaction((tx) => work(sessionOver(tx), tx)),
+  }
+}
+
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
+
+/** Channel names are cut at 63 bytes, and a cut name is another name: a long schema goes by its hash. */
+function channelOf(schema: string): string {
+  if (Buffer.byteLength(schema) <= 50) return `escapement:${schema}`
+  return `escapement:${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
+}
