@@ -7,6 +7,7 @@ export type ErrorCode =
   | 'job_not_found'
   | 'schedule_invalid'
   | 'schedule_not_found'
+  | 'run_not_found'
   | 'timing_invalid'
   | 'input_invalid'
   | 'version_conflict'
@@ -16,8 +17,10 @@ export type ErrorCode =
   | 'directory_in_use'
   | 'directory_unusable'
   | 'schema_newer'
+  | 'schema_outdated'
   | 'config_invalid'
   | 'lease_lost'
+  | 'timed_out'
   | 'closed'
 
 /** One thing that is wrong with an input: where, what was given, and what to do. */

@@ -69,7 +69,7 @@ export function defineJob<Schema extends StandardSchemaV1 = StandardSchemaV1<unk
   return readOrThrow('job_invalid', (report) => {
     if (typeof name !== 'string' || name.trim() === '') return report('name', 'a job needs a name')
     const inJob: Report = (field, message) => report(`job "${name}": ${field}`, message)
-    return readJob(name, definition as JobDefinition, inJob)
+    return readJob(name, definition as unknown as JobDefinition, inJob)
   })
 }
 

@@ -47,11 +47,10 @@ export function planOccurrences({ timing, nextAt, endAt }: Plannable, now: Insta
   const run = newest >= onTimeFrom ? timing.between(onTimeFrom, newest + 1, Number.POSITIVE_INFINITY) : []
   if (run.length === 0) run.push(newest)
   const lastMissed = before(run[0]!)
-  const following = timing.next(now)
   return {
     run,
     skip: lastMissed === null ? [] : [{ first: nextAt, last: lastMissed, reason: 'missed' }],
-    nextAt: following !== null && (endAt === null || following < endAt) ? following : null,
+    nextAt: nextPlanTime(timing, now, endAt),
     decidedThrough: now,
   }
 }
@@ -60,4 +59,16 @@ export function planOccurrences({ timing, nextAt, endAt }: Plannable, now: Insta
 export function nextPlanTime(timing: CompiledTiming, after: Instant, endAt: Instant | null): Instant | null {
   const next = timing.next(after)
   return next !== null && (endAt === null || next < endAt) ? next : null
+}
+
+/**
+ * The cursor of a schedule that is created at `now`. Nothing before its creation is caught up, with one exception:
+ * a `once` whose instant has passed is meant to happen, and is due at once.
+ */
+export function firstPlanTime(
+  timing: CompiledTiming,
+  { startAt, endAt, now }: { startAt: Instant | null; endAt: Instant | null; now: Instant },
+): Instant | null {
+  const from = timing.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : Math.max(startAt ?? now, now) - 1
+  return nextPlanTime(timing, from, endAt)
 }

@@ -1,6 +1,7 @@
 import type { Run, RunState, RunTrigger } from '../runs/run.js'
+import type { Plannable } from '../schedules/plan.js'
 import type { Schedule, ScheduleState } from '../schedules/schedule.js'
-import type { Timing } from '../time/timing.js'
+import { compileTiming, type Timing } from '../time/timing.js'
 
 /** Columns of `schedules` as they come back, in the order of `SCHEDULE_COLUMNS`. */
 export interface ScheduleRow {
@@ -48,6 +49,14 @@ export function toSchedule(row: ScheduleRow): Schedule {
     nextAt: row.next_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
+  }
+}
+
+export function toPlannable(row: { timing: Timing; next_at: Date; end_at: Date | null }): Plannable {
+  return {
+    timing: compileTiming(row.timing),
+    nextAt: row.next_at.getTime(),
+    endAt: row.end_at?.getTime() ?? null,
   }
 }
 

@@ -49,6 +49,7 @@ export interface CreatedRun {
   schedule_id: string
   scope: string
   plan_time: Date
+  job: string
 }
 
 /**
@@ -115,7 +116,7 @@ const RECORD_PLANS = `
     from unnest($8::uuid[], $9::uuid[], $10::text[], $11::timestamptz[]) as planned (id, schedule_id, scope, plan_time)
     join moved on moved.id = planned.schedule_id
     on conflict (id) do nothing
-    returning id, schedule_id, scope, plan_time
+    returning id, schedule_id, scope, plan_time, job
   ),
   skipped as (
     insert into {schema}.skips (schedule_id, scope, first_plan_time, last_plan_time, reason, decided_at)
@@ -137,4 +138,12 @@ export async function msUntilWake(session: Session): Promise<number | null> {
     [session.now()],
   )
   return row?.ms == null ? null : Math.max(0, row.ms)
+}
+
+/** Looks at these schedules again in `ms`; their cursors stay. */
+export async function postponeSchedules(session: Session, ids: readonly string[], ms: number): Promise<void> {
+  await session.query(
+    `update {schema}.schedules set wake_at = ${NOW} + $3::float8 * interval '1 millisecond' where id = any($2)`,
+    [session.now(), ids, ms],
+  )
 }

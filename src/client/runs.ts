@@ -1,0 +1,28 @@
+import { EscapementError } from '../errors.js'
+import type { Run } from '../runs/run.js'
+import { findRun, listRunsOfSchedule } from '../store/queries/runs.js'
+import { toRun } from '../store/rows.js'
+import type { Store } from '../store/store.js'
+import { LIST_DEFAULTS, type Schedules } from './schedules.js'
+
+export interface Runs {
+  get(id: string): Promise<Run>
+  /** The runs of one schedule, newest plan time first. */
+  list(options: { schedule: string; limit?: number }): Promise<Run[]>
+}
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function createRuns(store: Store, schedules: Schedules): Runs {
+  return {
+    async get(id) {
+      const row = UUID.test(id) ? await findRun(store, id) : undefined
+      if (row) return toRun(row)
+      throw new EscapementError('run_not_found', { message: `There is no run "${id}".`, details: { id } })
+    },
+    async list({ schedule, limit = LIST_DEFAULTS.limit }) {
+      const { id } = await schedules.get(schedule)
+      return (await listRunsOfSchedule(store, { scheduleId: id, limit })).map(toRun)
+    },
+  }
+}

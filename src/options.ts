@@ -1,0 +1,124 @@
+import type { Clock } from './clock.js'
+import { databaseClock } from './clock.js'
+import { type Logger, silentLogger } from './logger.js'
+import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
+import type { ClientLike, PoolLike } from './store/postgres.js'
+import { didYouMean } from './time/did-you-mean.js'
+import { quote, type Report, readOrThrow } from './time/report.js'
+import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
+
+/**
+ * Where everything is kept:
+ * - a PostgreSQL URL, `postgres://user:password@host:5432/name`;
+ * - `'memory:'`, or `{ directory }`, for PGlite inside this process;
+ * - a `pg` pool or a connected `pg` client of your own, which stays yours to close.
+ */
+export type DatabaseOption = string | { directory: string } | PoolLike | ClientLike
+
+export interface EscapementOptions {
+  /** @default { directory: './.escapement' } */
+  database?: DatabaseOption | undefined
+  /**
+   * The schema that holds all tables of Escapement. Two schemas are two independent systems.
+   * @default 'escapement'
+   */
+  schema?: string
+  /**
+   * Whether to bring the schema up to date when starting. Without it, an outdated schema is refused.
+   * @default true
+   */
+  migrate?: boolean
+  logger?: Logger
+  /** Whose clock decides; only tests have a reason to set it (see `escapement/testing`). */
+  clock?: Clock
+  scheduler?: SchedulerOptions
+  worker?: WorkerOptions
+}
+
+export const ESCAPEMENT_DEFAULTS = {
+  database: { directory: './.escapement' },
+  schema: 'escapement',
+  migrate: true,
+} satisfies EscapementOptions
+
+export interface Settings {
+  database: DatabaseOption
+  schema: string
+  migrate: boolean
+  logger: Logger
+  clock: Clock
+  scheduler: Required<SchedulerOptions>
+  worker: Required<WorkerOptions>
+}
+
+/** Checks all options and fills in the defaults; every mistake is reported at once. */
+export function readOptions(options: EscapementOptions): Settings {
+  return readOrThrow('option_invalid', (report) => {
+    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker']
+    refuseUnknown(options, '', known, report)
+    refuseUnknown(options.scheduler ?? {}, 'scheduler.', Object.keys(SCHEDULER_DEFAULTS), report)
+    refuseUnknown(options.worker ?? {}, 'worker.', Object.keys(WORKER_DEFAULTS), report)
+    const settings: Settings = {
+      database: options.database ?? ESCAPEMENT_DEFAULTS.database,
+      schema: options.schema ?? ESCAPEMENT_DEFAULTS.schema,
+      migrate: options.migrate ?? ESCAPEMENT_DEFAULTS.migrate,
+      logger: options.logger ?? silentLogger,
+      clock: options.clock ?? databaseClock,
+      scheduler: { ...SCHEDULER_DEFAULTS, ...options.scheduler },
+      worker: { ...WORKER_DEFAULTS, ...options.worker },
+    }
+    checkDatabase(settings.database, report)
+    checkSchema(settings.schema, report)
+    checkCount(settings.scheduler.batch, 'scheduler.batch', report)
+    checkCount(settings.worker.concurrency, 'worker.concurrency', report)
+    const { queues } = settings.worker
+    if (!Array.isArray(queues) || queues.length === 0 || queues.some((name) => typeof name !== 'string')) {
+      report('worker.queues', `${quote(queues)} – must be a list of at least one queue`)
+    }
+    return settings
+  })
+}
+
+function refuseUnknown(options: object, prefix: string, known: readonly string[], report: Report): void {
+  for (const name of Object.keys(options)) {
+    if (!known.includes(name)) report(`${prefix}${name}`, `unknown option${didYouMean(name, known)}`)
+  }
+}
+
+const POSTGRES_URL = /^postgres(?:ql)?:\/\/[^/]/
+
+function checkDatabase(database: unknown, report: Report): void {
+  if (database === 'memory:') return
+  if (typeof database === 'string') {
+    if (POSTGRES_URL.test(database) && URL.canParse(database)) return
+    // Not quoted: what is not a URL may still hold a password.
+    report(
+      'database',
+      'is not a PostgreSQL URL; write postgres://user:password@host:5432/name (special characters percent-encoded)',
+    )
+    return
+  }
+  const given = database as Partial<PoolLike & ClientLike & { directory: string }>
+  if (typeof given?.connect === 'function' || typeof given?.query === 'function') return
+  if (typeof given?.directory === 'string' && given.directory !== '') return
+  report('database', 'must be a PostgreSQL URL, "memory:", { directory }, or a pg pool or client')
+}
+
+// PostgreSQL cuts longer names silently, and reserves pg_ for itself.
+const LONGEST_NAME_BYTES = 63
+
+function checkSchema(schema: unknown, report: Report): void {
+  if (typeof schema !== 'string' || schema === '' || schema.includes('\0')) {
+    report('schema', `${quote(schema)} – must be the name of a schema`)
+  } else if (Buffer.byteLength(schema) > LONGEST_NAME_BYTES) {
+    report('schema', `${quote(schema)} – is longer than ${LONGEST_NAME_BYTES} bytes`)
+  } else if (schema.startsWith('pg_')) {
+    report('schema', `${quote(schema)} – names that begin with pg_ belong to PostgreSQL`)
+  }
+}
+
+function checkCount(value: unknown, field: string, report: Report): void {
+  if (!Number.isInteger(value) || (value as number) < 1) {
+    report(field, `${quote(value)} – must be a whole number of at least 1`)
+  }
+}

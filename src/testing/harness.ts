@@ -1,0 +1,92 @@
+import type { Runs } from '../client/runs.js'
+import type { Schedules } from '../client/schedules.js'
+import { assemble, type Escapement } from '../escapement.js'
+import type { EscapementOptions } from '../options.js'
+import { msUntilWake } from '../store/queries/planning.js'
+import { msUntilEligible } from '../store/queries/runs.js'
+import { type DurationInput, durationToMs } from '../time/duration.js'
+import { type InstantInput, readInstant } from '../time/instant.js'
+import { readOrThrow } from '../time/report.js'
+import { createManualClock } from './manual-clock.js'
+
+export interface HarnessOptions extends Omit<EscapementOptions, 'clock'> {
+  /** Where the clock stands at first. */
+  at: InstantInput
+  /** @default 'memory:' */
+  database?: EscapementOptions['database']
+}
+
+/** Escapement with a clock that stands still until the test moves it. Everything else is real. */
+export interface Harness {
+  readonly escapement: Escapement
+  readonly schedules: Schedules
+  readonly runs: Runs
+  readonly job: Escapement['job']
+  now(): Date
+  /**
+   * Moves the clock by `duration`, stopping at each instant at which something is due, so that each tick, claim and
+   * completion happens at its own time. Resolves when all that was due has been done.
+   */
+  advance(duration: DurationInput): Promise<void>
+  /** Moves the clock without doing anything, as if every process had been down. */
+  jump(duration: DurationInput): void
+  /** The plan times of a schedule's runs, oldest first, as ISO text. */
+  planTimes(schedule: string): Promise<string[]>
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+const ALL = 1_000_000
+
+export async function createHarness({ at, ...options }: HarnessOptions): Promise<Harness> {
+  const clock = createManualClock(readOrThrow('option_invalid', (report) => readInstant(at, 'at', report)))
+  const { escapement, settings, store, jobs, scheduler, worker } = await assemble({
+    database: 'memory:',
+    ...options,
+    clock,
+  })
+
+  /** Ticks and works until nothing is left to do at this instant. */
+  async function settle(): Promise<void> {
+    for (;;) {
+      const { due } = await scheduler.tick()
+      await worker.drain()
+      if (due === 0) return
+    }
+  }
+
+  async function msUntilDue(): Promise<number> {
+    const names = jobs.all().map(({ name }) => name)
+    const waits = await Promise.all([
+      msUntilWake(store),
+      msUntilEligible(store, { queues: settings.worker.queues, jobs: names }),
+    ])
+    return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
+  }
+
+  return {
+    escapement,
+    schedules: escapement.schedules,
+    runs: escapement.runs,
+    job: escapement.job,
+    now: () => new Date(clock.now()),
+    async advance(duration) {
+      const target = clock.now() + durationToMs(duration)
+      await settle()
+      for (;;) {
+        const due = clock.now() + (await msUntilDue())
+        if (due > target) break
+        clock.set(due)
+        await settle()
+      }
+      clock.set(target)
+    },
+    jump: (duration) => clock.set(clock.now() + durationToMs(duration)),
+    async planTimes(schedule) {
+      const runs = await escapement.runs.list({ schedule, limit: ALL })
+      return runs.map((run) => run.planTime!.toISOString()).reverse()
+    },
+    close: () => escapement.close(),
+    [Symbol.asyncDispose]: () => escapement.close(),
+  }
+}

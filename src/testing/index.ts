@@ -1,0 +1,2 @@
+export { createHarness, type Harness, type HarnessOptions } from './harness.js'
+export { createManualClock, type ManualClock } from './manual-clock.js'

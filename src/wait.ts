@@ -1,0 +1,29 @@
+import type { Clock } from './clock.js'
+
+/**
+ * The sleep of a loop: ends after the time given, when woken, or when stopped. A wake that comes while the loop is at
+ * work is remembered, so that none falls between looking and sleeping.
+ */
+export interface Wait {
+  sleep(ms: number): Promise<void>
+  wake(): void
+}
+
+export function createWait(clock: Clock): Wait {
+  let woken = false
+  let sleeper: AbortController | undefined
+  return {
+    async sleep(ms) {
+      if (!woken) {
+        sleeper = new AbortController()
+        await clock.sleep(ms, sleeper.signal)
+        sleeper = undefined
+      }
+      woken = false
+    },
+    wake() {
+      woken = true
+      sleeper?.abort()
+    },
+  }
+}

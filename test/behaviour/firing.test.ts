@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest'
+import { every, once } from '../../src/index.js'
+import { openHarness } from '../support/harness.js'
+
+const noop = { handler: () => {} }
+
+describe('firing', () => {
+  it('yields one run for each plan time and moves the cursor to the next', async () => {
+    const h = await openHarness({ at: '2026-03-29T00:59:30Z' })
+    h.job('noop', noop)
+    await h.schedules.put('hourly', { job: 'noop', timing: every('1 hour') })
+    await h.advance('2 hours')
+    expect(await h.planTimes('hourly')).toEqual(['2026-03-29T01:00:00.000Z', '2026-03-29T02:00:00.000Z'])
+    expect((await h.schedules.get('hourly')).nextAt).toEqual(new Date('2026-03-29T03:00:00Z'))
+    const runs = await h.runs.list({ schedule: 'hourly' })
+    expect(runs.map((run) => run.state)).toEqual(['succeeded', 'succeeded'])
+    expect(runs[0]!.startedAt).toEqual(new Date('2026-03-29T02:00:00Z'))
+  })
+
+  it('fires a plan time that equals now, and not one a millisecond later', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00.000Z' })
+    h.job('noop', noop)
+    await h.schedules.put('minutely', { job: 'noop', timing: every('1 minute') })
+    await h.advance('59.999s')
+    expect(await h.planTimes('minutely')).toEqual(['2026-03-01T00:00:00.000Z'])
+    await h.advance({ milliseconds: 1 })
+    expect(await h.planTimes('minutely')).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T00:01:00.000Z'])
+  })
+
+  it('keeps to startAt, inclusive, and endAt, exclusive, then is finished', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
+    h.job('noop', noop)
+    await h.schedules.put('bounded', {
+      job: 'noop',
+      timing: every('1 second'),
+      startAt: '2026-03-01T00:01:00Z',
+      endAt: '2026-03-01T00:02:00Z',
+    })
+    await h.advance('5 minutes')
+    const times = await h.planTimes('bounded')
+    expect(times).toHaveLength(60)
+    expect([times.at(0), times.at(-1)]).toEqual(['2026-03-01T00:01:00.000Z', '2026-03-01T00:01:59.000Z'])
+    expect(await h.schedules.get('bounded')).toMatchObject({ state: 'finished', nextAt: null })
+  })
+
+  it('fires once at once when its instant has passed, then keeps its definition', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:00Z' })
+    h.job('noop', noop)
+    await h.schedules.put('launch', { job: 'noop', timing: once('2026-03-01T09:00:00Z') })
+    await h.advance('1 second')
+    expect(await h.planTimes('launch')).toEqual(['2026-03-01T09:00:00.000Z'])
+    expect(await h.schedules.get('launch')).toMatchObject({
+      state: 'finished',
+      timing: { kind: 'once', at: '2026-03-01T09:00:00.000Z' },
+    })
+  })
+
+  it('catches up nothing from before its creation', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    h.job('noop', noop)
+    await h.schedules.put('minutely', {
+      job: 'noop',
+      timing: every('1 minute'),
+      startAt: '2026-03-01T10:00:00Z',
+    })
+    await h.advance('30 seconds')
+    expect(await h.planTimes('minutely')).toEqual(['2026-03-01T12:01:00.000Z'])
+  })
+
+  it('runs all plan times that are within the grace after a short outage', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:00.500Z' })
+    h.job('noop', noop)
+    await h.schedules.put('secondly', { job: 'noop', timing: every('1 second') })
+    h.jump('20 seconds')
+    await h.advance('0s')
+    expect(await h.planTimes('secondly')).toHaveLength(20)
+  })
+
+  it('runs the newest plan time after a long outage and records the others as missed', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    h.job('noop', noop)
+    const { id } = await h.schedules.put('five', { job: 'noop', timing: every('5 minutes') })
+    h.jump('1 hour')
+    await h.advance('0s')
+    expect(await h.planTimes('five')).toEqual(['2026-03-01T13:00:00.000Z'])
+    const { schema } = h
+    const skips = await h.escapement.database.query(
+      `select scope, first_plan_time, last_plan_time, reason from "${schema}".skips where schedule_id = $1`,
+      [id],
+    )
+    expect(skips).toEqual([
+      {
+        scope: 'global',
+        first_plan_time: new Date('2026-03-01T12:05:00Z'),
+        last_plan_time: new Date('2026-03-01T12:55:00Z'),
+        reason: 'missed',
+      },
+    ])
+  })
+
+  it('plans a schedule for each second that was down for a year without enumerating it', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:00.500Z' })
+    h.job('noop', noop)
+    await h.schedules.put('secondly', { job: 'noop', timing: every('1 second') })
+    h.jump('365 days')
+    await h.advance('0s')
+    expect(await h.planTimes('secondly')).toHaveLength(60)
+  })
+
+  it('runs once for each scope and plan time', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:01Z' })
+    const seen: string[] = []
+    h.job('noop', { handler: ({ scope }) => void seen.push(scope!) })
+    await h.schedules.put('tenants', { job: 'noop', timing: every('1 hour'), scopes: ['acme', 'zeta'] })
+    await h.advance('1 hour')
+    expect(seen.sort()).toEqual(['acme', 'zeta'])
+  })
+
+  it('decides what was due before an edit by the old content, and looks ahead with the new', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
+    const inputs: unknown[] = []
+    h.job('note', { handler: ({ input, planTime }) => void inputs.push([input, planTime!.toISOString()]) })
+    await h.schedules.put('s', { job: 'note', input: 'old', timing: every('1 minute') })
+    h.jump('1 minute')
+    await h.schedules.put('s', { job: 'note', input: 'new', timing: every('1 hour') })
+    await h.advance('2 hours')
+    expect(inputs).toEqual([
+      ['old', '2026-03-01T00:01:00.000Z'],
+      ['new', '2026-03-01T01:00:00.000Z'],
+      ['new', '2026-03-01T02:00:00.000Z'],
+    ])
+  })
+
+  it('changes nothing when the same content is put again', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
+    h.job('noop', noop)
+    const definition = { job: 'noop', input: { b: 1, a: [1, { c: null }] }, timing: every('1 minute') }
+    const first = await h.schedules.put('s', definition)
+    h.jump('30 minutes')
+    expect(await h.schedules.put('s', definition)).toEqual(first)
+  })
+
+  it('never plans the same plan time again after an edit', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
+    h.job('noop', noop)
+    await h.schedules.put('s', { job: 'noop', timing: every('1 minute') })
+    await h.advance('1 minute')
+    await h.schedules.put('s', { job: 'noop', timing: every('30 seconds') })
+    await h.advance('0s')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T00:01:00.000Z'])
+  })
+
+  it('runs 1,440 times in a simulated day of a schedule every minute', { timeout: 120_000 }, async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
+    let count = 0
+    h.job('count', { handler: () => ++count })
+    await h.schedules.put('minutely', { job: 'count', timing: every('1 minute') })
+    await h.advance('23 hours 59 minutes 59 seconds')
+    expect(count).toBe(1440)
+    const times = await h.planTimes('minutely')
+    expect(new Set(times).size).toBe(1440)
+    expect([times.at(0), times.at(-1)]).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T23:59:00.000Z'])
+  })
+})

@@ -1,0 +1,46 @@
+import { defineConfig } from 'vitest/config'
+
+// Neither UTC nor a whole hour off, and with DST: what depends on the host's zone shows.
+process.env.TZ = 'America/St_Johns'
+
+const globalSetup = ['test/support/global-setup.ts']
+const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
+
+/** One suite, two databases: what is under `both` runs on PGlite and on a real server alike. */
+const both = ['test/store/**/*.test.ts', 'test/behaviour/**/*.test.ts']
+
+export default defineConfig({
+  test: {
+    maxWorkers: 2,
+    projects: [
+      { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
+      {
+        test: {
+          ...shared,
+          name: 'pglite',
+          include: both,
+          globalSetup,
+          env: { ESCAPEMENT_TEST_TARGET: 'pglite' },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'postgres',
+          include: both,
+          globalSetup,
+          env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
+        },
+      },
+      {
+        test: {
+          ...shared,
+          name: 'processes',
+          include: ['test/processes/**/*.test.ts', 'test/time/**/*.test.ts'],
+          globalSetup,
+          testTimeout: 180_000,
+        },
+      },
+    ],
+  },
+})
