@@ -18,6 +18,7 @@ export type ErrorCode =
   | 'directory_unusable'
   | 'schema_newer'
   | 'schema_outdated'
+  | 'value_out_of_range'
   | 'config_invalid'
   | 'lease_lost'
   | 'timed_out'

@@ -1,9 +1,10 @@
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
+import { ARRAY_ELEMENTS, PARSERS } from './column-types.js'
 import type { Database, Param, Queryable, Transaction } from './database.js'
+import { parameterText } from './parameters.js'
 import { unreachable } from './postgres-errors.js'
 import { openListener } from './postgres-listener.js'
-import { ARRAY_ELEMENTS, toWire, VALUE_PARSERS } from './values.js'
 
 /** What we need of a caller's `pg` pool, whichever copy of `pg` it comes from. */
 export interface PoolLike {
@@ -187,7 +188,7 @@ async function inTransaction<T>(client: ClientLike, work: (tx: Transaction) => P
 }
 
 async function run<Row>(client: ClientLike, text: string, params: readonly Param[] = []): Promise<Row[]> {
-  const { rows } = await client.query({ text, values: params.map(toWire), types })
+  const { rows } = await client.query({ text, values: params.map(parameterText), types })
   return rows as Row[]
 }
 
@@ -200,8 +201,8 @@ const arrays = pg.types.arrayParser as unknown as {
 const types = {
   getTypeParser(oid: number): (text: string) => unknown {
     const element = ARRAY_ELEMENTS[oid]
-    if (element === undefined) return VALUE_PARSERS[oid] ?? String
-    const parse = VALUE_PARSERS[element] ?? String
+    if (element === undefined) return PARSERS[oid] ?? String
+    const parse = PARSERS[element] ?? String
     return (text) => arrays.create(text, parse).parse()
   },
 }

@@ -1,0 +1,61 @@
+import type { ErrorCode } from '../errors.js'
+
+/** What the main thread hands to the engine's thread when it starts. */
+export interface ThreadOptions {
+  /** Where the database lies; null keeps it in memory. */
+  dataDirectory: string | null
+  /** An archive of a data directory to begin with instead of an empty database. */
+  template: ArrayBuffer | null
+  maintenance: MaintenanceLimits
+}
+
+/** When the engine's thread tidies up; see `pglite-maintenance.ts`. */
+export interface MaintenanceLimits {
+  /** A checkpoint, and a vacuum with fresh statistics, this long after the first write since the last one. */
+  intervalMs: number
+  /** A checkpoint at once when the log has grown by this much. */
+  checkpointAfterBytes: number
+}
+
+export type Request =
+  | { op: 'query'; text: string; params: readonly (string | null)[] }
+  | { op: 'script'; text: string }
+  | { op: 'begin' | 'commit' | 'rollback' }
+  | { op: 'dump' }
+  | { op: 'close' }
+
+export type Reply = { rows: unknown[] } | { archive: ArrayBuffer } | { error: ErrorFields } | Done
+export type Done = { done: true }
+
+/** The id of the reply that comes unasked, once the engine runs or could not start. */
+export const STARTING = 0
+
+export type ToThread = { id: number; request: Request }
+export type FromThread =
+  | { id: number; reply: Reply }
+  | { notification: { channel: string; payload: string } }
+  | { failed: ErrorFields }
+
+/** An error on its way between threads: the structured clone would drop every field of our own. */
+export interface ErrorFields {
+  message: string
+  /** Set for an `EscapementError`, which is built anew on the other side. */
+  escapement?: { code: ErrorCode; details: Readonly<Record<string, unknown>> }
+  /** What PostgreSQL said about the failure; `code` is the SQLSTATE. */
+  postgres?: Partial<Record<PostgresField, string>>
+}
+
+export const POSTGRES_FIELDS = [
+  'code',
+  'severity',
+  'detail',
+  'hint',
+  'position',
+  'where',
+  'schema',
+  'table',
+  'column',
+  'dataType',
+  'constraint',
+] as const
+export type PostgresField = (typeof POSTGRES_FIELDS)[number]

@@ -1,0 +1,115 @@
+/**
+ * The thread in which PGlite runs. The engine computes synchronously: on the main thread, a query of one second would
+ * be a second without a timer, a request or a lease renewal.
+ *
+ * It answers requests one after the other, in the order in which they came; which of them belong to a transaction is
+ * decided on the main side (`pglite.ts`), which never mixes others in between.
+ */
+import { parentPort, workerData } from 'node:worker_threads'
+import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
+import { DATE, INT8, keepText, parseInt8, parseTimestamptz, TIMESTAMP, TIMESTAMPTZ } from './column-types.js'
+import { errorFields } from './pglite-errors.js'
+import {
+  type FromThread,
+  type Reply,
+  type Request,
+  STARTING,
+  type ThreadOptions,
+  type ToThread,
+} from './pglite-messages.js'
+import { SyncedFileSystem } from './synced-file-system.js'
+
+const port = parentPort!
+const options = workerData as ThreadOptions
+
+const SETTINGS = {
+  search_path: 'public',
+  exit_on_error: 'false',
+  log_checkpoints: 'false',
+  // There is one process: what would be done by others must not be waited for.
+  max_worker_processes: '0',
+  max_parallel_workers: '0',
+  max_parallel_workers_per_gather: '0',
+  max_parallel_maintenance_workers: '0',
+  io_method: 'sync',
+  datestyle: 'ISO, YMD',
+  fsync: 'on',
+  // The only method that reaches the file system: `fdatasync` and `open_datasync` do nothing in the engine.
+  wal_sync_method: 'fsync',
+  // The memory of a WebAssembly module never shrinks; the host's page cache does the rest.
+  shared_buffers: '8MB',
+  wal_buffers: '256kB',
+  max_connections: '5',
+  work_mem: '4MB',
+  maintenance_work_mem: '16MB',
+}
+
+function startParams(): string[] {
+  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  return ['--single', '-O', '-j', ...settings]
+}
+
+async function main(): Promise<void> {
+  const files = options.dataDirectory === null ? null : new SyncedFileSystem(options.dataDirectory)
+  const engineOptions: PGliteOptions = {
+    startParams: startParams(),
+    // A segment of 1 MB instead of 16: small folders, and checkpoints that give space back.
+    initDbStartParams: ['--wal-segsize=1'],
+    parsers: {
+      [INT8]: parseInt8,
+      [DATE]: keepText,
+      [TIMESTAMP]: keepText,
+      [TIMESTAMPTZ]: parseTimestamptz,
+    },
+  }
+  if (files) engineOptions.fs = files
+  if (options.template) engineOptions.loadDataDir = new Blob([options.template])
+  const engine = await PGlite.create(engineOptions)
+  engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
+
+  let turn: Promise<void> = Promise.resolve()
+  port.on('message', ({ id, request }: ToThread) => {
+    turn = turn.then(async () => {
+      const reply = await answer(engine, request).catch((error): Reply => ({ error: errorFields(error) }))
+      if (files?.failure) fail(files.failure)
+      else send({ id, reply })
+    })
+  })
+  send({ id: STARTING, reply: { done: true } })
+}
+
+async function answer(engine: PGlite, request: Request): Promise<Reply> {
+  switch (request.op) {
+    case 'query': {
+      const { rows } = await engine.query(request.text, [...request.params])
+      return { rows }
+    }
+    case 'script':
+      await engine.exec(request.text)
+      return { done: true }
+    case 'begin':
+    case 'rollback':
+      await engine.exec(request.op)
+      return { done: true }
+    case 'commit': {
+      const [result] = await engine.exec('commit')
+      return { rows: [{ command: result?.command }] }
+    }
+    case 'dump':
+      return { archive: await (await engine.dumpDataDir('none')).arrayBuffer() }
+    case 'close':
+      await engine.close()
+      return { done: true }
+  }
+}
+
+function fail(error: unknown): void {
+  send({ failed: errorFields(error) })
+  port.close()
+}
+
+function send(message: FromThread): void {
+  port.postMessage(message)
+}
+
+main().catch((error) => send({ id: STARTING, reply: { error: errorFields(error) } }))

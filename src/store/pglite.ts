@@ -1,0 +1,166 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { EscapementError } from '../errors.js'
+import type { Database, Param, Queryable, Transaction } from './database.js'
+import { parameterText } from './parameters.js'
+import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
+import { errorFromFields } from './pglite-errors.js'
+
+export interface PGliteOptions {
+  /** Where the database lives; created when absent. Without it, it is in memory and gone on `close()`. */
+  directory?: string
+  /** An archive made by `dump()`, with which a database that does not exist yet begins. */
+  template?: Blob
+}
+
+/** What the embedded database offers beyond the port. */
+export interface EmbeddedDatabase extends Database {
+  readonly kind: 'pglite'
+  /** The whole data directory as an archive, for `template`. */
+  dump(): Promise<Blob>
+}
+
+export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedDatabase> {
+  const engine = await PGliteEngine.start({
+    dataDirectory: options.directory ?? null,
+    template: options.template ? await options.template.arrayBuffer() : null,
+    maintenance: { intervalMs: 60_000, checkpointAfterBytes: 16 << 20 },
+  })
+  return new PGliteDatabase(engine)
+}
+
+/**
+ * One session serves everybody: each query outside of a transaction and each whole transaction is a turn, and turns
+ * are taken in the order in which they were asked for.
+ */
+class PGliteDatabase implements EmbeddedDatabase {
+  readonly kind = 'pglite'
+  readonly #engine: PGliteEngine
+  readonly #listeners = new Map<string, Set<(payload: string) => void>>()
+  readonly #current = new AsyncLocalStorage<PGliteTransaction>()
+  #turn: Promise<unknown> = Promise.resolve()
+  #closing: Promise<void> | null = null
+
+  constructor(engine: PGliteEngine) {
+    this.#engine = engine
+    engine.onNotification = (channel, payload) => {
+      for (const listener of this.#listeners.get(channel) ?? []) listener(payload)
+    }
+  }
+
+  async query<Row = Record<string, unknown>>(text: string, params: readonly Param[] = []): Promise<Row[]> {
+    const texts = params.map(parameterText)
+    const reply = await this.#takeTurn(() => this.#engine.request({ op: 'query', text, params: texts }))
+    return rowsOf(reply) as Row[]
+  }
+
+  async transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    return await this.#takeTurn(async () => {
+      rowsOf(await this.#engine.request({ op: 'begin' }))
+      const tx = new PGliteTransaction(this.#engine)
+      try {
+        const result = await this.#current.run(tx, work, tx)
+        tx.ended = true
+        const [outcome] = rowsOf(await this.#engine.request({ op: 'commit' })) as { command: string }[]
+        // PostgreSQL answers the commit of a failed transaction with a rollback and no error.
+        if (outcome?.command === 'ROLLBACK') throw tx.failure
+        return result
+      } catch (error) {
+        tx.ended = true
+        // Without effect, and without harm, where the commit itself has failed.
+        await this.#engine.request({ op: 'rollback' })
+        throw error
+      }
+    })
+  }
+
+  async listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>> {
+    const name = `"${channel.replaceAll('"', '""')}"`
+    // A listener of its own, so that the same function may listen twice and stop once.
+    const own = (payload: string) => listener(payload)
+    await this.#takeTurn(async () => {
+      const listeners = this.#listeners.get(channel) ?? new Set()
+      if (listeners.size === 0) rowsOf(await this.#engine.request({ op: 'script', text: `listen ${name}` }))
+      this.#listeners.set(channel, listeners.add(own))
+    })
+    return async () => {
+      const listeners = this.#listeners.get(channel)
+      listeners?.delete(own)
+      if (this.#closing) return
+      await this.#takeTurn(async () => {
+        if (listeners?.size !== 0 || !this.#listeners.delete(channel)) return
+        rowsOf(await this.#engine.request({ op: 'script', text: `unlisten ${name}` }))
+      })
+    }
+  }
+
+  async dump(): Promise<Blob> {
+    const reply = await this.#takeTurn(() => this.#engine.request({ op: 'dump' }))
+    if ('error' in reply) throw errorFromFields(reply.error)
+    return new Blob('archive' in reply ? [reply.archive] : [])
+  }
+
+  async close(): Promise<void> {
+    this.#refuseInsideTransaction()
+    this.#closing ??= this.#turn.then(async () => {
+      await this.#engine.request({ op: 'close' })
+      await this.#engine.terminate()
+    })
+    await this.#closing
+  }
+
+  #takeTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.#refuseInsideTransaction()
+    if (this.#closing) throw closedError()
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => {})
+    return result
+  }
+
+  /** Inside a transaction's callback the turn would never come: it waits for that callback to settle. */
+  #refuseInsideTransaction(): void {
+    const tx = this.#current.getStore()
+    if (!tx || tx.ended) return
+    throw new EscapementError('database_busy', {
+      message:
+        'The embedded database has one session, and the transaction around this call holds it. ' +
+        'Use the `tx` that was handed to the callback.',
+    })
+  }
+}
+
+const IN_FAILED_TRANSACTION = '25P02'
+
+class PGliteTransaction implements Transaction, Queryable {
+  ended = false
+  /** Of the statement that aborted the transaction: the reason if its commit turns out to be a rollback. */
+  failure: unknown = null
+  readonly #engine: PGliteEngine
+
+  constructor(engine: PGliteEngine) {
+    this.#engine = engine
+  }
+
+  async query<Row = Record<string, unknown>>(text: string, params: readonly Param[] = []): Promise<Row[]> {
+    const texts = params.map(parameterText)
+    return (await this.#run({ op: 'query', text, params: texts })) as Row[]
+  }
+
+  async script(text: string): Promise<void> {
+    await this.#run({ op: 'script', text })
+  }
+
+  async #run(request: Parameters<PGliteEngine['request']>[0]): Promise<unknown[]> {
+    if (this.ended) {
+      throw new EscapementError('closed', {
+        message: 'This transaction has ended. Await its statements before its callback returns.',
+      })
+    }
+    try {
+      return rowsOf(await this.#engine.request(request))
+    } catch (error) {
+      // Each later statement only says that the transaction was already aborted.
+      if ((error as { code?: string }).code !== IN_FAILED_TRANSACTION) this.failure = error
+      throw error
+    }
+  }
+}
