@@ -2,6 +2,7 @@ import type { Clock } from './clock.js'
 import { databaseClock } from './clock.js'
 import { type Logger, silentLogger } from './logger.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
+import type { DatabaseSource } from './store/open.js'
 import type { ClientLike, PoolLike } from './store/postgres.js'
 import { didYouMean } from './time/did-you-mean.js'
 import { quote, type Report, readOrThrow } from './time/report.js'
@@ -11,9 +12,10 @@ import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
  * Where everything is kept:
  * - a PostgreSQL URL, `postgres://user:password@host:5432/name`;
  * - `'memory:'`, or `{ directory }`, for PGlite inside this process;
- * - a `pg` pool or a connected `pg` client of your own, which stays yours to close.
+ * - a `pg` pool or a connected `pg` client of your own, or the `database` of another Escapement: these stay yours to
+ *   close.
  */
-export type DatabaseOption = string | { directory: string } | PoolLike | ClientLike
+export type DatabaseOption = DatabaseSource
 
 export interface EscapementOptions {
   /** @default { directory: './.escapement' } */

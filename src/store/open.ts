@@ -2,14 +2,31 @@ import type { Database } from './database.js'
 import { openPGlite } from './pglite.js'
 import { borrowClient, borrowPool, type ClientLike, openPostgres, type PoolLike } from './postgres.js'
 
+/** What names a database: see `EscapementOptions.database`. */
+export type DatabaseSource = string | { directory: string } | Database | PoolLike | ClientLike
+
 /** Opens whichever database was asked for; the caller has checked that it is one of these. */
-export function openDatabase(
-  wanted: string | { directory: string } | PoolLike | ClientLike,
-): Promise<Database> {
+export async function openDatabase(wanted: DatabaseSource): Promise<Database> {
   if (wanted === 'memory:') return openPGlite({})
   if (typeof wanted === 'string') return openPostgres(wanted)
   if ('directory' in wanted) return openPGlite({ directory: wanted.directory })
+  if (isDatabase(wanted)) return { ...bound(wanted), close: async () => {} }
   return isPool(wanted) ? borrowPool(wanted) : borrowClient(wanted as ClientLike)
+}
+
+function isDatabase(wanted: object): wanted is Database {
+  return 'kind' in wanted && 'transaction' in wanted
+}
+
+/** Methods that can be taken off, whether the database is an object or of a class. */
+function bound(database: Database): Database {
+  return {
+    kind: database.kind,
+    query: database.query.bind(database),
+    transaction: database.transaction.bind(database),
+    listen: database.listen.bind(database),
+    close: database.close.bind(database),
+  }
 }
 
 function isPool(wanted: PoolLike | ClientLike): wanted is PoolLike {

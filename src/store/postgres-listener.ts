@@ -76,7 +76,9 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   }
 
   return {
-    async listen(channel, listener) {
+    async listen(channel, given) {
+      // A listener of its own, so that the same function may listen twice and stop once.
+      const listener = (payload: string) => given(payload)
       const listeners = channels.get(channel) ?? new Set()
       const isNew = !channels.has(channel)
       channels.set(channel, listeners.add(listener))

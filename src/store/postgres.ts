@@ -118,19 +118,26 @@ function overPool(pool: PoolLike, owner: PoolOwner): Database {
   const underWay = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
 
-  function track<T>(work: () => Promise<T>): Promise<T> {
-    if (closed) return Promise.reject(closedError())
+  // Awaited at each step, so that an error's stack leads back to the caller.
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    if (closed) throw closedError()
     const promise = work()
     underWay.add(promise)
-    const done = () => underWay.delete(promise)
-    promise.then(done, done)
-    return promise
+    try {
+      return await promise
+    } finally {
+      underWay.delete(promise)
+    }
   }
 
   return {
     kind: 'postgres',
-    query: (text, params) => track(() => withClient(pool, (client) => run(client, text, params))),
-    transaction: (work) => track(() => withClient(pool, (client) => inTransaction(client, work))),
+    async query(text, params) {
+      return await track(() => withClient(pool, (borrowed) => alone(borrowed, text, params)))
+    },
+    async transaction(work) {
+      return await track(() => withClient(pool, (borrowed) => inTransaction(borrowed, work)))
+    },
     listen: (channel, onPayload) =>
       closed ? Promise.reject(closedError()) : listener.listen(channel, onPayload),
     close() {
@@ -143,48 +150,70 @@ function overPool(pool: PoolLike, owner: PoolOwner): Database {
   }
 }
 
-async function withClient<T>(pool: PoolLike, work: (client: ClientLike) => Promise<T>): Promise<T> {
+/** A pool's client while it is ours. One that is spoiled is thrown away instead of reused. */
+interface Borrowed {
+  client: ClientLike
+  spoil(error: unknown): void
+}
+
+async function withClient<T>(pool: PoolLike, work: (borrowed: Borrowed) => Promise<T>): Promise<T> {
   const client = await pool.connect()
-  let broken: Error | undefined
-  const onError = (error: Error) => {
-    broken = error
+  let spoiled: Error | undefined
+  const spoil = (error: unknown) => {
+    spoiled ??= error as Error
   }
-  client.on('error', onError)
+  client.on('error', spoil)
   try {
-    return await work(client)
-  } catch (error) {
-    if (!hasSqlState(error)) broken ??= error as Error
-    throw error
+    return await work({ client, spoil })
   } finally {
-    client.off('error', onError)
-    // A connection that failed for a reason other than a refused statement is in an unknown state: not for reuse.
-    client.release?.(broken)
+    client.off('error', spoil)
+    client.release?.(spoiled)
   }
 }
 
-async function inTransaction<T>(client: ClientLike, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  await client.query({ text: 'begin' })
+async function alone<Row>({ client, spoil }: Borrowed, text: string, params?: readonly Param[]) {
+  try {
+    return await run<Row>(client, text, params)
+  } catch (error) {
+    if (!isRefusal(error)) spoil(error)
+    throw error
+  }
+}
+
+async function inTransaction<T>(
+  { client, spoil }: Borrowed,
+  work: (tx: Transaction) => Promise<T>,
+): Promise<T> {
   let open = true
-  const guarded = <R>(statement: () => Promise<R>): Promise<R> =>
-    open ? statement() : Promise.reject(transactionOver())
+  let failure: unknown
+  let last: Promise<unknown> = Promise.resolve()
+  // One after the other, also when the callback asks for several at once: a client takes one statement at a time.
+  async function guarded<R>(statement: () => Promise<R>): Promise<R> {
+    if (!open) throw transactionOver()
+    const turn = last.then(statement)
+    last = turn.catch((error) => {
+      failure ??= error
+    })
+    return await turn
+  }
   const tx: Transaction = {
     query: (text, params) => guarded(() => run(client, text, params)),
     script: (text) => guarded(async () => void (await client.query({ text }))),
   }
-  let result: T
   try {
-    result = await work(tx)
+    await client.query({ text: 'begin' })
+    const result = await work(tx)
+    open = false
+    const { command } = await client.query({ text: 'commit' })
+    // After a failed statement that the caller swallowed, PostgreSQL answers COMMIT with ROLLBACK and no error.
+    if (command === 'ROLLBACK') throw failure
+    return result
   } catch (error) {
     open = false
     // If even the rollback fails the connection is gone, and with it the transaction; the first error says why.
-    await client.query({ text: 'rollback' }).catch(() => client.release?.(true))
+    await client.query({ text: 'rollback' }).catch(spoil)
     throw error
   }
-  open = false
-  const { command } = await client.query({ text: 'commit' })
-  // After a failed statement that the caller swallowed, PostgreSQL answers COMMIT with ROLLBACK and no error.
-  if (command === 'ROLLBACK') throw rolledBack()
-  return result
 }
 
 async function run<Row>(client: ClientLike, text: string, params: readonly Param[] = []): Promise<Row[]> {
@@ -230,8 +259,9 @@ async function listenOn(client: ClientLike, channel: string, listener: (payload:
   }
 }
 
-function hasSqlState(error: unknown): boolean {
-  return /^[0-9A-Z]{5}$/.test(String((error as { code?: unknown } | null)?.code))
+/** The server refused a statement and goes on; anything else leaves the connection in an unknown state. */
+function isRefusal(error: unknown): boolean {
+  return (error as { severity?: unknown } | null)?.severity === 'ERROR'
 }
 
 function closedError(): EscapementError {
@@ -241,11 +271,5 @@ function closedError(): EscapementError {
 function transactionOver(): EscapementError {
   return new EscapementError('closed', {
     message: 'This transaction is over: its callback has settled. Await every statement inside the callback.',
-  })
-}
-
-function rolledBack(): EscapementError {
-  return new EscapementError('database_unusable', {
-    message: 'The transaction was rolled back: a statement in it had failed, and the failure was swallowed.',
   })
 }

@@ -6,9 +6,6 @@ import { openDatabase } from '../../src/store/open.js'
 /** Which database this run of the suite is on. */
 export const target = process.env.ESCAPEMENT_TEST_TARGET === 'postgres' ? 'postgres' : 'pglite'
 
-/** What `createEscapement` and `createHarness` take for `database` here. */
-export const testDatabase: string = target === 'postgres' ? postgresUrl() : 'memory:'
-
 /** The shared server, with sessions in a zone that is not UTC even where it is not our own. */
 export function postgresUrl(): string {
   const url = new URL(inject('postgresUrl'))
@@ -16,8 +13,20 @@ export function postgresUrl(): string {
   return url.href
 }
 
+/** A database of its own, whose sessions are in a zone that is not UTC. */
 export async function openTestDatabase(): Promise<Database> {
-  return openDatabase(testDatabase)
+  if (target === 'postgres') return openDatabase(postgresUrl())
+  const database = await openDatabase('memory:')
+  await database.query(`set time zone 'Pacific/Chatham'`)
+  return database
+}
+
+let shared: Promise<Database> | undefined
+
+/** One database for all tests of a file; each takes a schema of its own. */
+export function sharedDatabase(): Promise<Database> {
+  shared ??= openTestDatabase()
+  return shared
 }
 
 export function freshSchemaName(): string {
