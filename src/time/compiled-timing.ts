@@ -1,5 +1,6 @@
 import { mapAfter } from './after.js'
 import { type Bounds, withBounds } from './bounds.js'
+import { mapCron } from './cron.js'
 import { mapEvery } from './every.js'
 import type { Instant } from './instant.js'
 import { mapOnce } from './once.js'
@@ -55,6 +56,8 @@ function keyOf(timing: Timing): string {
       return `once\n${timing.at}\n${timing.zone}`
     case 'every':
       return `every\n${timing.every}\n${timing.anchor}\n${timing.zone}`
+    case 'cron':
+      return `cron\n${timing.expression}\n${timing.zone}\n${timing.gap}\n${timing.fold}`
     case 'after':
       return `after\n${timing.interval}`
   }
@@ -71,6 +74,8 @@ function mapTiming(timing: Timing, report: Report): MappedPattern | undefined {
       return mapOnce(timing, report)
     case 'every':
       return mapEvery(timing, report)
+    case 'cron':
+      return mapCron(timing, report)
     case 'after':
       return mapAfter(timing, report)
   }

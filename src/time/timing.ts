@@ -1,4 +1,5 @@
 import { type AfterFields, type AfterTiming, readAfter } from './after.js'
+import { type CronFields, type CronTiming, readCron } from './cron.js'
 import { didYouMean } from './did-you-mean.js'
 import type { DurationInput } from './duration.js'
 import { type EveryFields, type EveryTiming, readEvery } from './every.js'
@@ -9,6 +10,7 @@ import { quote, type Report, readOrThrow } from './report.js'
 export type { AfterTiming } from './after.js'
 export { type Bounds, resolveLimit } from './bounds.js'
 export { type CompiledTiming, compileTiming } from './compiled-timing.js'
+export type { CronTiming } from './cron.js'
 export type { EveryTiming } from './every.js'
 export type { OnceTiming } from './once.js'
 
@@ -16,7 +18,7 @@ export type { OnceTiming } from './once.js'
  * The rule that yields instants: plain JSON, discriminated by `kind`, with every default filled in, so that equal
  * timings are equal as data. Only `parseTiming` and the constructors make one.
  */
-export type Timing = OnceTiming | EveryTiming | AfterTiming
+export type Timing = OnceTiming | EveryTiming | CronTiming | AfterTiming
 
 type Kind = Timing['kind']
 
@@ -28,6 +30,7 @@ interface TimingReader {
 const READERS: Readonly<Record<Kind, TimingReader>> = {
   once: { fields: ['at', 'zone'], read: readOnce },
   every: { fields: ['every', 'anchor', 'zone'], read: readEvery },
+  cron: { fields: ['expression', 'zone', 'gap', 'fold'], read: readCron },
   after: { fields: ['interval'], read: readAfter },
 }
 
@@ -81,6 +84,11 @@ export function once(at: InstantInput, options: Options<OnceFields, 'at'> = {}):
 /** A fixed grid: `every('15 minutes')`, `every('1 month', { anchor: '2026-01-31T09:00', zone: 'Asia/Tokyo' })`. */
 export function every(step: DurationInput, options: Options<EveryFields, 'every'> = {}): EveryTiming {
   return parseTiming({ ...options, kind: 'every', every: step }) as EveryTiming
+}
+
+/** A crontab line on the wall of a zone: `cron('0 9 * * MON-FRI', { zone: 'America/New_York' })`. */
+export function cron(expression: string, options: Options<CronFields, 'expression'> = {}): CronTiming {
+  return parseTiming({ ...options, kind: 'cron', expression }) as CronTiming
 }
 
 /** A span after the last run has ended: `after('6 hours')`. */
