@@ -1,7 +1,8 @@
-import { EscapementError } from '../errors.js'
-import { answering, type CompiledTiming, compileTiming } from './compiled-timing.js'
+import { mistakesError } from '../errors.js'
+import { answering, type CompiledTiming, sharedTiming } from './compiled-timing.js'
 import { readElapsed } from './duration.js'
 import { FIRST_INSTANT, type Instant } from './instant.js'
+import { beginningAt } from './rrule.js'
 import type { Timing } from './timing.js'
 
 /** The part of a timing's plan times that a schedule takes. */
@@ -14,11 +15,18 @@ export interface Bounds {
   limit?: number | undefined
 }
 
-export function withBounds(shared: CompiledTiming, bounds: Bounds): CompiledTiming {
-  const { timing } = shared
-  const start = timing.kind === 'once' ? FIRST_INSTANT : (bounds.startAt ?? FIRST_INSTANT)
-  const end = Math.min(bounds.endAt ?? Number.POSITIVE_INFINITY, limitEnd(shared, bounds, start))
-  if (start === FIRST_INSTANT && end === Number.POSITIVE_INFINITY) return shared
+/** The largest `limit`: where one falls is found by counting. */
+export const MAX_LIMIT = 1_000_000
+
+/**
+ * Compiled timings are shared by all schedules with an equal timing; bounds are cheap and applied per call. An `rrule`
+ * without DTSTART begins at `startAt`. For `after`, which has no grid, `next(x)` answers for a run that ended at `x`.
+ */
+export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
+  if (bounds === undefined) return sharedTiming(timing)
+  const shared = sharedTiming(begun(timing, bounds))
+  const start = startOf(timing, bounds)
+  const end = Math.min(bounds.endAt ?? Number.POSITIVE_INFINITY, limitEnd(shared, bounds))
   return answering(timing, {
     next(after) {
       const found = shared.next(Math.max(after, start - 1))
@@ -33,47 +41,47 @@ export function withBounds(shared: CompiledTiming, bounds: Bounds): CompiledTimi
 
 /**
  * The instant, exclusive, at which `limit` ends the timing: just after the last plan time that it lets through.
- * Null without a limit, or when fewer plan times exist than it allows.
+ * Null without a limit, or when the timing or `endAt` ends before the limit is reached.
  */
 export function resolveLimit(timing: Timing, bounds: Bounds): Instant | null {
-  const shared = compileTiming(timing)
-  const start = timing.kind === 'once' ? FIRST_INSTANT : (bounds.startAt ?? FIRST_INSTANT)
-  const end = limitEnd(shared, bounds, start)
+  const end = limitEnd(sharedTiming(begun(timing, bounds)), bounds)
   return end === Number.POSITIVE_INFINITY || (bounds.endAt !== undefined && end > bounds.endAt) ? null : end
 }
 
-/** The largest `limit`: the end of one that counts in a calendar is found by counting. */
-export const MAX_LIMIT = 1_000_000
+function begun(timing: Timing, { startAt }: Bounds): Timing {
+  return timing.kind === 'rrule' && startAt !== undefined ? beginningAt(timing, startAt) : timing
+}
 
-function limitEnd(shared: CompiledTiming, { limit, startAt }: Bounds, start: Instant): Instant {
+function startOf(timing: Timing, { startAt }: Bounds): Instant {
+  return timing.kind === 'once' ? FIRST_INSTANT : (startAt ?? FIRST_INSTANT)
+}
+
+function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   const { timing } = shared
+  const { limit } = bounds
   if (limit === undefined || timing.kind === 'after') return Number.POSITIVE_INFINITY
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw refused('limit', `${limit} – expected a whole number from 1 to ${MAX_LIMIT.toLocaleString('en')}`)
   }
-  if (startAt === undefined && timing.kind !== 'once') {
+  if (bounds.startAt === undefined && timing.kind !== 'once') {
     throw refused('startAt', 'is missing; limit counts from it')
   }
-  const first = shared.next(start - 1)
-  if (first === null) return Number.POSITIVE_INFINITY
+  let last = shared.next(startOf(timing, bounds) - 1)
+  if (last === null) return Number.POSITIVE_INFINITY
   const step = timing.kind === 'every' ? elapsedStep(timing.every) : undefined
-  if (step !== undefined) return first + (limit - 1) * step + 1
-  let last = first
+  if (step !== undefined) return last + (limit - 1) * step + 1
   for (let counted = 1; counted < limit; counted++) {
-    const following = shared.next(last)
-    if (following === null) return Number.POSITIVE_INFINITY
-    last = following
+    last = shared.next(last)
+    if (last === null) return Number.POSITIVE_INFINITY
   }
   return last + 1
 }
 
+/** A step of elapsed time makes counting a multiplication. */
 function elapsedStep(every: string): number | undefined {
-  return /(hour|minute|second)/.test(every) ? readElapsed(every, 'timing.every', () => undefined) : undefined
+  return /hour|minute|second/.test(every) ? readElapsed(every, 'timing.every', () => undefined) : undefined
 }
 
-function refused(field: string, message: string): EscapementError {
-  return new EscapementError('timing_invalid', {
-    message: `${field}: ${message}`,
-    details: { mistakes: [{ field, message }] },
-  })
+function refused(field: string, message: string) {
+  return mistakesError('timing_invalid', [{ field, message }])
 }

@@ -1,10 +1,10 @@
 import { mapAfter } from './after.js'
-import { type Bounds, withBounds } from './bounds.js'
 import { mapCron } from './cron.js'
 import { mapEvery } from './every.js'
 import type { Instant } from './instant.js'
 import { mapOnce } from './once.js'
 import { type Report, readOrThrow } from './report.js'
+import { mapRRule } from './rrule.js'
 import type { Timing } from './timing.js'
 import type { MappedPattern } from './wall-mapping.js'
 
@@ -20,15 +20,6 @@ export interface CompiledTiming {
 }
 
 /**
- * Compiled timings are shared by all schedules with an equal timing. Bounds are cheap and applied per call. For
- * `after`, which has no grid, `next(x)` answers for a run that ended at `x`.
- */
-export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
-  const shared = sharedTiming(timing)
-  return bounds === undefined ? shared : withBounds(shared, bounds)
-}
-
-/**
  * Compiled timings kept for reuse, in two generations: when the young one is full it becomes the old one, and what
  * is still asked for moves back. That bounds memory like least-recently-used, without a write for each hit.
  */
@@ -36,7 +27,8 @@ export const COMPILED_TIMINGS_KEPT = 4_000
 let young = new Map<string, CompiledTiming>()
 let old = new Map<string, CompiledTiming>()
 
-function sharedTiming(timing: Timing): CompiledTiming {
+/** One compiled timing for all that are equal. */
+export function sharedTiming(timing: Timing): CompiledTiming {
   const key = keyOf(timing)
   let compiled = young.get(key)
   if (compiled !== undefined) return compiled
@@ -60,6 +52,8 @@ function keyOf(timing: Timing): string {
       return `cron\n${timing.expression}\n${timing.zone}\n${timing.gap}\n${timing.fold}`
     case 'after':
       return `after\n${timing.interval}`
+    case 'rrule':
+      return `rrule\n${timing.rule}\n${timing.zone}`
   }
 }
 
@@ -78,6 +72,8 @@ function mapTiming(timing: Timing, report: Report): MappedPattern | undefined {
       return mapCron(timing, report)
     case 'after':
       return mapAfter(timing, report)
+    case 'rrule':
+      return mapRRule(timing, report)
   }
 }
 

@@ -8,7 +8,7 @@ import {
   mapPattern,
   type WallPolicy,
 } from './wall-mapping.js'
-import { readZoneName, zoneNamed } from './zone.js'
+import { readZone, readZoneName } from './zone.js'
 
 /** What a crontab line yields on the wall of a zone. */
 export interface CronTiming {
@@ -66,6 +66,7 @@ function readChoice<Choice extends string>(
 
 export function mapCron(timing: CronTiming, report: Report): MappedPattern | undefined {
   const expression = readCronExpression(timing.expression, 'timing.expression', report)
-  if (expression === undefined) return undefined
-  return mapPattern(new CronPattern(expression), zoneNamed(timing.zone), timing)
+  const zone = readZone(timing.zone, 'timing.zone', report)
+  if (expression === undefined || zone === undefined) return undefined
+  return mapPattern(new CronPattern(expression), zone, timing)
 }

@@ -1,7 +1,7 @@
 import { formatDateTime, type Instant, type InstantInput, readDateTime } from './instant.js'
 import type { Report } from './report.js'
 import { instantOf, type MappedPattern } from './wall-mapping.js'
-import { readZoneName, zoneNamed } from './zone.js'
+import { readZone, readZoneName } from './zone.js'
 
 /** One instant. */
 export interface OnceTiming {
@@ -36,6 +36,7 @@ export function mapOnce(timing: OnceTiming, report: Report): MappedPattern | und
 /** A date-time as an instant; wall time is read in the zone, with `shift` and `first` at its seams. */
 export function readAnchor(input: unknown, zone: string, field: string, report: Report): Instant | undefined {
   const read = readDateTime(input, field, report)
-  if (read === undefined) return undefined
-  return 'instant' in read ? read.instant : instantOf(zoneNamed(zone), read.wall)
+  const known = readZone(zone, 'timing.zone', report)
+  if (read === undefined || known === undefined) return undefined
+  return 'instant' in read ? read.instant : instantOf(known, read.wall)
 }

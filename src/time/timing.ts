@@ -6,19 +6,21 @@ import { type EveryFields, type EveryTiming, readEvery } from './every.js'
 import type { InstantInput } from './instant.js'
 import { type OnceFields, type OnceTiming, readOnce } from './once.js'
 import { quote, type Report, readOrThrow } from './report.js'
+import { type RRuleFields, type RRuleTiming, readRRule } from './rrule.js'
 
 export type { AfterTiming } from './after.js'
-export { type Bounds, resolveLimit } from './bounds.js'
-export { type CompiledTiming, compileTiming } from './compiled-timing.js'
+export { type Bounds, compileTiming, resolveLimit } from './bounds.js'
+export type { CompiledTiming } from './compiled-timing.js'
 export type { CronTiming } from './cron.js'
 export type { EveryTiming } from './every.js'
 export type { OnceTiming } from './once.js'
+export type { RRuleTiming } from './rrule.js'
 
 /**
  * The rule that yields instants: plain JSON, discriminated by `kind`, with every default filled in, so that equal
  * timings are equal as data. Only `parseTiming` and the constructors make one.
  */
-export type Timing = OnceTiming | EveryTiming | CronTiming | AfterTiming
+export type Timing = OnceTiming | EveryTiming | CronTiming | AfterTiming | RRuleTiming
 
 type Kind = Timing['kind']
 
@@ -32,6 +34,7 @@ const READERS: Readonly<Record<Kind, TimingReader>> = {
   every: { fields: ['every', 'anchor', 'zone'], read: readEvery },
   cron: { fields: ['expression', 'zone', 'gap', 'fold'], read: readCron },
   after: { fields: ['interval'], read: readAfter },
+  rrule: { fields: ['rule', 'zone'], read: readRRule },
 }
 
 const BOUNDS = ['startAt', 'endAt', 'limit']
@@ -94,4 +97,9 @@ export function cron(expression: string, options: Options<CronFields, 'expressio
 /** A span after the last run has ended: `after('6 hours')`. */
 export function after(interval: AfterFields['interval']): AfterTiming {
   return parseTiming({ kind: 'after', interval }) as AfterTiming
+}
+
+/** An RFC 5545 rule on the wall of a zone: `rrule('FREQ=MONTHLY;BYDAY=-1FR', { zone: 'Europe/London' })`. */
+export function rrule(rule: string, options: Options<RRuleFields, 'rule'> = {}): RRuleTiming {
+  return parseTiming({ ...options, kind: 'rrule', rule }) as RRuleTiming
 }

@@ -2,12 +2,11 @@ import { DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, SECOND_MS, type WallTime } from 
 import { didYouMean } from './did-you-mean.js'
 import type { Instant } from './instant.js'
 import { quote, type Report } from './report.js'
-import { Temporal } from './temporal.js'
 import { type Segment, ZoneSegments } from './zone-segments.js'
 
 /** A time zone: which offset holds when. What a wall time means is decided in `wall-mapping.ts`. */
 export interface Zone {
-  /** IANA name in its usual spelling; links keep their own name (`Asia/Kolkata`). */
+  /** IANA name; links keep their own name (`Asia/Kolkata`). */
   readonly name: string
   segmentAt(instant: Instant): Segment
 }
@@ -27,6 +26,12 @@ export function zoneNamed(name: string): Zone {
   return zone
 }
 
+/** As {@link zoneNamed}, for a name that this runtime may not know: a row can come from a host with newer zone data. */
+export function readZone(name: string, field: string, report: Report): Zone | undefined {
+  const known = readZoneName(name, field, report)
+  return known === undefined ? undefined : zoneNamed(known)
+}
+
 const NAME = /^[a-z][a-z0-9_+\-/]{1,63}$/i
 
 /** The zone's name in its usual spelling. Offsets such as `+05:30` are no zones: runtimes disagree on them. */
@@ -37,12 +42,20 @@ export function readZoneName(input: unknown, field: string, report: Report): str
   if (zones.has(input)) return input
   if (NAME.test(input)) {
     try {
-      return new Temporal.ZonedDateTime(0n, input).timeZoneId
+      return usualSpelling(
+        input,
+        new Intl.DateTimeFormat('en-US', { timeZone: input }).resolvedOptions().timeZone,
+      )
     } catch {
       // Not a zone: said below, together with the nearest name.
     }
   }
   return report(field, `${quote(input)} – is not an IANA time zone${zoneHint(input)}`)
+}
+
+/** `Intl` resolves links, and to old names at that (`Asia/Kolkata` to `Asia/Calcutta`): only its case is of use. */
+function usualSpelling(input: string, resolved: string): string {
+  return resolved.toLowerCase() === input.toLowerCase() ? resolved : input
 }
 
 function zoneHint(input: string): string {
