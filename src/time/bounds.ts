@@ -28,6 +28,7 @@ export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
   const start = startOf(timing, bounds)
   const end = Math.min(bounds.endAt ?? Number.POSITIVE_INFINITY, limitEnd(shared, bounds))
   return answering(timing, {
+    ...(shared.source && { source: shared.source }),
     next(after) {
       const found = shared.next(Math.max(after, start - 1))
       return found !== null && found < end ? found : null

@@ -6,7 +6,7 @@ import { mapOnce } from './once.js'
 import { type Report, readOrThrow } from './report.js'
 import { mapRRule } from './rrule.js'
 import type { Timing } from './timing.js'
-import type { MappedPattern } from './wall-mapping.js'
+import type { MappedPattern, WallSource } from './wall-mapping.js'
 
 /** A timing made ready to answer; immutable as seen from outside, so it can be shared. */
 export interface CompiledTiming {
@@ -17,6 +17,8 @@ export interface CompiledTiming {
   previous(before: Instant): Instant | null
   /** Plan times from `from` (inclusive) to `to` (exclusive), oldest first, at most `limit`. */
   between(from: Instant, to: Instant, limit: number): Instant[]
+  /** How plan times come from wall time; absent for those in elapsed time. */
+  readonly source?: WallSource
 }
 
 /**
@@ -86,6 +88,7 @@ function remembering(mapped: MappedPattern): MappedPattern {
   let from = 0
   let until = 0
   return {
+    ...mapped,
     next(after) {
       if (after >= from && after < until) return until
       const found = mapped.next(after)
@@ -95,15 +98,13 @@ function remembering(mapped: MappedPattern): MappedPattern {
       }
       return found
     },
-    previous: (before) => mapped.previous(before),
   }
 }
 
 export function answering(timing: Timing, mapped: MappedPattern): CompiledTiming {
   return {
+    ...mapped,
     timing,
-    next: mapped.next,
-    previous: mapped.previous,
     between(from, to, limit) {
       const found: Instant[] = []
       let at = mapped.next(from - 1)

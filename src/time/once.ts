@@ -1,6 +1,13 @@
+import type { WallTime } from './calendar.js'
 import { formatDateTime, type Instant, type InstantInput, readDateTime } from './instant.js'
 import type { Report } from './report.js'
-import { instantOf, type MappedPattern } from './wall-mapping.js'
+import {
+  instantOf,
+  type MappedPattern,
+  mapPattern,
+  SHIFT_AND_FIRST,
+  type WallPattern,
+} from './wall-mapping.js'
 import { readZone, readZoneName } from './zone.js'
 
 /** One instant. */
@@ -25,11 +32,20 @@ export function readOnce(fields: OnceFields, field: string, report: Report): Onc
 }
 
 export function mapOnce(timing: OnceTiming, report: Report): MappedPattern | undefined {
-  const instant = readAnchor(timing.at, timing.zone, 'timing.at', report)
-  if (instant === undefined) return undefined
+  const at = readDateTime(timing.at, 'timing.at', report)
+  const zone = readZone(timing.zone, 'timing.zone', report)
+  if (at === undefined || zone === undefined) return undefined
+  if ('wall' in at) return mapPattern(singleTime(at.wall), zone, SHIFT_AND_FIRST)
   return {
-    next: (after) => (instant > after ? instant : null),
-    previous: (before) => (instant < before ? instant : null),
+    next: (after) => (at.instant > after ? at.instant : null),
+    previous: (before) => (at.instant < before ? at.instant : null),
+  }
+}
+
+function singleTime(time: WallTime): WallPattern {
+  return {
+    atOrAfter: (wall) => (wall <= time ? time : Number.POSITIVE_INFINITY),
+    atOrBefore: (wall) => (wall >= time ? time : Number.NEGATIVE_INFINITY),
   }
 }
 

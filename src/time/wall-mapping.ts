@@ -34,7 +34,16 @@ export interface WallPattern {
   atOrBefore(wall: WallTime): WallTime
 }
 
+/** Where instants come from, for those who explain them. */
+export interface WallSource {
+  readonly pattern: WallPattern
+  readonly zone: Zone
+  readonly policy: WallPolicy
+}
+
 export interface MappedPattern {
+  /** Absent for what is computed in elapsed time, which no zone moves. */
+  readonly source?: WallSource
   next(after: Instant): Instant | null
   previous(before: Instant): Instant | null
 }
@@ -51,6 +60,7 @@ export const MAX_EMPTY_SEGMENTS = 120
 
 export function mapPattern(pattern: WallPattern, zone: Zone, policy: WallPolicy): MappedPattern {
   return {
+    source: { pattern, zone, policy },
     next: (after) => nextInstant(pattern, zone, policy, after),
     previous: (before) => previousInstant(pattern, zone, policy, before),
   }
