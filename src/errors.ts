@@ -20,6 +20,8 @@ export type ErrorCode =
   | 'schema_outdated'
   | 'value_out_of_range'
   | 'config_invalid'
+  | 'port_unavailable'
+  | 'server_unreachable'
   | 'lease_lost'
   | 'timed_out'
   | 'closed'

@@ -1,6 +1,7 @@
 export type { Runs } from './client/runs.js'
 export type { ListOptions, PutOptions, Schedules } from './client/schedules.js'
 export type { Clock } from './clock.js'
+export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
 export {
   createEscapement,
@@ -18,4 +19,4 @@ export type { Schedule, ScheduleDefinition, ScheduleState } from './schedules/sc
 export type { Database, Param, Queryable, Transaction } from './store/database.js'
 export type { DurationInput } from './time/duration.js'
 export type { InstantInput } from './time/instant.js'
-export { after, every, once, type Timing } from './time/timing.js'
+export { after, cron, every, once, rrule, type Timing } from './time/timing.js'

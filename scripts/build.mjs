@@ -1,0 +1,14 @@
+// Compiles src into dist and copies what the compiler leaves: the migrations.
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import { fileURLToPath } from 'node:url'
+
+const root = fileURLToPath(new URL('..', import.meta.url))
+const at = (path) => `${root}/${path}`
+
+fs.rmSync(at('dist'), { recursive: true, force: true })
+execFileSync(process.execPath, [at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json')], {
+  stdio: 'inherit',
+})
+fs.cpSync(at('src/store/migrations'), at('dist/store/migrations'), { recursive: true })
+fs.chmodSync(at('dist/cli/main.js'), 0o755)

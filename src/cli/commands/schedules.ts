@@ -1,0 +1,41 @@
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import { describe } from '../../time/index.js'
+import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { localTime } from '../local-time.js'
+import { formatTable } from '../table.js'
+
+export function addSchedules(program: Command): void {
+  const schedules = program.command('schedules').description('look at schedules')
+  withConnectionFlags(schedules.command('list'))
+    .summary('list schedules')
+    .description('Lists all schedules by name, with their state and their next plan time in local time.')
+    .option('--json', 'print them as JSON')
+    .addHelpText(
+      'after',
+      `
+Without an option it asks the server that runs on ./.escapement.
+
+Examples:
+  escapement schedules list
+  escapement schedules list --json --database postgres://app@localhost/app`,
+    )
+    .action(async (flags: ConnectionFlags & { json?: boolean }) => {
+      const connection = await connect(flags)
+      try {
+        const found = await connection.listSchedules()
+        if (flags.json) return console.log(JSON.stringify(found, null, 2))
+        if (found.length === 0) return console.log('There are no schedules yet.')
+        const rows = found.map((schedule) => [
+          schedule.name,
+          schedule.state === 'active' ? pc.green(schedule.state) : schedule.state,
+          describe(schedule.timing),
+          schedule.nextAt === null ? '–' : localTime(schedule.nextAt),
+          schedule.job,
+        ])
+        console.log(formatTable(['NAME', 'STATE', 'TIMING', 'NEXT', 'JOB'], rows))
+      } finally {
+        await connection.close()
+      }
+    })
+}

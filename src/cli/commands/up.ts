@@ -1,0 +1,97 @@
+import type { Command } from 'commander'
+import { InvalidArgumentError } from 'commander'
+import pc from 'picocolors'
+import { createEscapement, type Escapement } from '../../escapement.js'
+import type { RunEvent } from '../../events/bus.js'
+import { createHandler } from '../../server/handler.js'
+import { listen } from '../../server/listen.js'
+import { announceUrl } from '../../store/directory-lock.js'
+import { VERSION } from '../../version.js'
+import { loadConfig } from '../config-file.js'
+import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
+import { localTime } from '../local-time.js'
+import { printLogger } from '../print-logger.js'
+
+interface UpFlags extends DatabaseFlags {
+  port: number
+  config?: string
+}
+
+export function addUp(program: Command): void {
+  withDatabaseFlags(program.command('up'))
+    .summary('run everything in one process')
+    .description(
+      'Runs the scheduler, a worker and the HTTP API in one process, on an embedded database in ./.escapement or,\n' +
+        'with --database, on PostgreSQL. Jobs and schedules come from escapement.config.ts.',
+    )
+    .option('--port <number>', 'port of the API on 127.0.0.1; 0 takes a free one', parsePort, 4680)
+    .option('--config <file>', 'configuration to load (default: escapement.config.ts, if there is one)')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  escapement up
+  escapement up --directory /var/lib/escapement --port 8080
+  DATABASE_URL=postgres://app@localhost/app escapement up --config jobs/escapement.config.ts`,
+    )
+    .action(up)
+}
+
+async function up(flags: UpFlags): Promise<void> {
+  const config = await loadConfig(flags.config)
+  const escapement = await createEscapement({
+    logger: printLogger,
+    ...config.options,
+    database: databaseOf(flags),
+    ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+  })
+  try {
+    for (const job of config.jobs ?? []) escapement.job(job)
+    for (const [name, definition] of Object.entries(config.schedules ?? {})) {
+      await escapement.schedules.put(name, definition, { actor: config.file ?? 'config' })
+    }
+    const server = await listen(createHandler(escapement), flags.port)
+    if (flags.database === undefined) await announceUrl(flags.directory, server.url)
+    printRuns(escapement)
+    await escapement.start()
+    const where = flags.database === undefined ? `embedded database in ${flags.directory}` : 'PostgreSQL'
+    console.log(`${pc.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
+    await untilSignal()
+    console.log('Stopping…')
+    await server.close()
+  } finally {
+    await escapement.close()
+  }
+}
+
+function printRuns(escapement: Escapement): void {
+  const print = (mark: string, event: RunEvent, note: string) => {
+    const planned = event.planTime === null ? 'direct' : localTime(event.planTime)
+    console.log(`${mark} ${planned}  ${event.schedule ?? event.job}  ${note}`)
+  }
+  escapement.on('run.succeeded', (event) => print(pc.green('✔'), event, `${event.durationMs!.toFixed(1)} ms`))
+  escapement.on('run.retrying', (event) =>
+    print(pc.yellow('↻'), event, `attempt ${event.attempt} failed: ${event.error!.message}`),
+  )
+  escapement.on('run.failed', (event) => print(pc.red('✘'), event, event.error!.message))
+}
+
+/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
+function untilSignal(): Promise<void> {
+  return new Promise((resolve) => {
+    let asked = false
+    const onSignal = () => {
+      if (asked) process.exit(130)
+      asked = true
+      resolve()
+    }
+    process.on('SIGINT', onSignal)
+    process.on('SIGTERM', onSignal)
+  })
+}
+
+function parsePort(text: string): number {
+  const port = Number(text)
+  if (Number.isInteger(port) && port >= 0 && port <= 65_535) return port
+  throw new InvalidArgumentError('It must be a whole number from 0 to 65535.')
+}

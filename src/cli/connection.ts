@@ -1,0 +1,130 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { type Command, Option } from 'commander'
+import { EscapementError } from '../errors.js'
+import { createEscapement } from '../escapement.js'
+import type { DatabaseOption } from '../options.js'
+import type { Schedule } from '../schedules/schedule.js'
+import { readDirectoryLock } from '../store/directory-lock.js'
+
+export interface DatabaseFlags {
+  database?: string
+  directory: string
+  schema?: string
+}
+
+export interface ConnectionFlags extends DatabaseFlags {
+  url?: string
+}
+
+export const DEFAULT_DIRECTORY = './.escapement'
+
+/** `--database`, `--directory`, `--schema`: for commands that open a database themselves. */
+export function withDatabaseFlags(command: Command): Command {
+  return command
+    .addOption(new Option('--database <url>', 'PostgreSQL to use').env('DATABASE_URL'))
+    .addOption(
+      new Option('--directory <path>', 'folder of the embedded database, used without --database').default(
+        DEFAULT_DIRECTORY,
+      ),
+    )
+    .option('--schema <name>', 'schema that holds the tables (default: "escapement")')
+}
+
+/** The same and `--url`: for commands that can also ask a running server. */
+export function withConnectionFlags(command: Command): Command {
+  return withDatabaseFlags(command).addOption(
+    new Option('--url <url>', 'server to ask').env('ESCAPEMENT_URL').conflicts('database'),
+  )
+}
+
+export function databaseOf({ database, directory }: DatabaseFlags): DatabaseOption {
+  return database ?? { directory }
+}
+
+/** What commands need, whether it comes from a server or straight from a database. */
+export interface Connection {
+  listSchedules(): Promise<Schedule[]>
+  close(): Promise<void>
+}
+
+/**
+ * A server if one is named; else a database if one is named; else whatever runs on the folder, found by its lock
+ * file; else the folder itself.
+ */
+export async function connect(flags: ConnectionFlags): Promise<Connection> {
+  if (flags.url !== undefined) return toServer(flags.url)
+  if (flags.database !== undefined) return toDatabase(flags)
+  const owner = await readDirectoryLock(flags.directory)
+  if (owner?.url) return toServer(owner.url)
+  if (!fs.existsSync(path.join(flags.directory, 'data'))) {
+    throw new EscapementError('directory_unusable', {
+      message: `Nothing to ask: no server runs on ${flags.directory}, and it holds no data. Start one with "escapement up", or name a --url or --database.`,
+    })
+  }
+  return toDatabase(flags)
+}
+
+async function toDatabase(flags: DatabaseFlags): Promise<Connection> {
+  const escapement = await createEscapement({
+    database: databaseOf(flags),
+    migrate: false,
+    ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+  })
+  return {
+    listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
+    close: () => escapement.close(),
+  }
+}
+
+function toServer(url: string): Connection {
+  return {
+    listSchedules: () =>
+      allPages(async (after) => {
+        const query = new URLSearchParams({ pageToken: after, limit: String(PAGE) })
+        const { schedules } = await getJson(url, `/api/v1/schedules?${query}`)
+        return schedules.map(withDates)
+      }),
+    close: async () => {},
+  }
+}
+
+const PAGE = 1000
+
+async function allPages(page: (after: string) => Promise<Schedule[]>): Promise<Schedule[]> {
+  const all: Schedule[] = []
+  for (;;) {
+    const found = await page(all.at(-1)?.name ?? '')
+    all.push(...found)
+    if (found.length < PAGE) return all
+  }
+}
+
+async function getJson(url: string, route: string) {
+  let response: Response
+  try {
+    response = await fetch(new URL(route, url))
+  } catch (error) {
+    throw new EscapementError('server_unreachable', {
+      message: `No server answers at ${url}. Start one with "escapement up", or name another --url.`,
+      cause: error,
+    })
+  }
+  const body = await response.json().catch(() => ({ detail: response.statusText }))
+  if (response.ok) return body
+  throw new EscapementError('server_unreachable', {
+    message: `${url} answered ${response.status}: ${body.detail}`,
+  })
+}
+
+function withDates(schedule: Record<keyof Schedule, never>): Schedule {
+  const date = (value: string | null) => (value === null ? null : new Date(value))
+  return {
+    ...(schedule as unknown as Schedule),
+    startAt: date(schedule.startAt)!,
+    endAt: date(schedule.endAt),
+    nextAt: date(schedule.nextAt),
+    createdAt: date(schedule.createdAt)!,
+    updatedAt: date(schedule.updatedAt)!,
+  }
+}

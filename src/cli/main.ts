@@ -1,0 +1,32 @@
+#!/usr/bin/env node
+import { Command, CommanderError } from 'commander'
+import pc from 'picocolors'
+import { EscapementError } from '../errors.js'
+import { VERSION } from '../version.js'
+import { addMigrate } from './commands/migrate.js'
+import { addSchedules } from './commands/schedules.js'
+import { addUp } from './commands/up.js'
+
+const program = new Command('escapement')
+  .description('A durable scheduler and run queue on PostgreSQL, or on PGlite inside the process.')
+  .version(VERSION)
+  .showSuggestionAfterError()
+  .configureOutput({ outputError: (text, write) => write(text.replace(/\n(?=\(Did)/, ' ')) })
+  .exitOverride()
+
+addUp(program)
+addMigrate(program)
+addSchedules(program)
+for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
+  command.copyInheritedSettings(program)
+}
+
+try {
+  await program.parseAsync()
+} catch (error) {
+  process.exitCode = 1
+  // Commander has said it already.
+  if (error instanceof CommanderError) process.exitCode = error.exitCode
+  else if (error instanceof EscapementError) console.error(`${pc.red('error:')} ${error.message}`)
+  else throw error
+}

@@ -1,0 +1,17 @@
+import type { EscapementOptions } from './options.js'
+import type { AnyJob } from './runs/job.js'
+import type { ScheduleDefinition } from './schedules/schedule.js'
+
+/** What `escapement.config.ts` exports as its default: the code and the declared schedules of a process. */
+export interface EscapementConfig {
+  jobs?: readonly AnyJob[]
+  /** By name; put when the process starts, which changes nothing where nothing has changed. */
+  schedules?: Readonly<Record<string, ScheduleDefinition>>
+  /** The command line decides the database; all else can be set here. */
+  options?: Omit<EscapementOptions, 'database' | 'clock' | 'logger'>
+}
+
+/** Gives the configuration its type; it does nothing else. */
+export function defineConfig(config: EscapementConfig): EscapementConfig {
+  return config
+}

@@ -1,0 +1,58 @@
+import { Hono } from 'hono'
+import { EscapementError } from '../errors.js'
+import type { Escapement } from '../escapement.js'
+import { quote } from '../time/report.js'
+import { VERSION } from '../version.js'
+
+export type FetchHandler = (request: Request) => Promise<Response>
+
+const LOOPBACK_HOSTS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
+const MAX_PAGE = 1000
+
+/** The HTTP API as one fetch handler. It answers this machine only: see the check of `Host` and `Origin`. */
+export function createHandler(escapement: Escapement): FetchHandler {
+  const app = new Hono()
+
+  // A page on some other site can make a browser send requests here, also under a name of its own that resolves to
+  // this machine. Such a request carries a foreign Host or Origin.
+  app.use(async (context, next) => {
+    const origin = context.req.header('origin')
+    const host = context.req.header('host') ?? new URL(context.req.url).host
+    if (!LOOPBACK_HOSTS.test(host)) return problem(403, 'forbidden', 'Only loopback hosts are answered.')
+    if (origin !== undefined && new URL(context.req.url).origin !== origin) {
+      return problem(403, 'forbidden', 'Requests from other origins are not answered.')
+    }
+    return next()
+  })
+
+  app.get('/health', (context) => context.json({ status: 'ok', version: VERSION }))
+
+  app.get('/api/v1/schedules', async (context) => {
+    const limit = Number(context.req.query('limit') ?? '100')
+    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
+      const given = quote(context.req.query('limit'))
+      return problem(422, 'option_invalid', `limit: ${given} – must be a whole number from 1 to ${MAX_PAGE}`)
+    }
+    const pageToken = context.req.query('pageToken') ?? ''
+    const schedules = await escapement.schedules.list({ after: pageToken, limit })
+    const nextPageToken = schedules.length === limit ? schedules.at(-1)!.name : null
+    return context.json({ schedules, nextPageToken })
+  })
+
+  app.notFound((context) =>
+    problem(404, 'not_found', `There is no ${context.req.method} ${context.req.path}.`),
+  )
+  app.onError((error) =>
+    error instanceof EscapementError
+      ? problem(422, error.code, error.message)
+      : problem(500, 'internal_error', 'Something went wrong.'),
+  )
+  return async (request) => app.fetch(request)
+}
+
+function problem(status: number, code: string, detail: string): Response {
+  return Response.json(
+    { type: `urn:escapement:${code}`, status, code, detail },
+    { status, headers: { 'content-type': 'application/problem+json' } },
+  )
+}
