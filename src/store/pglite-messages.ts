@@ -3,18 +3,20 @@ import type { ErrorCode } from '../errors.js'
 /** What the main thread hands to the engine's thread when it starts. */
 export interface ThreadOptions {
   /** Where the database lies; null keeps it in memory. */
-  dataDirectory: string | null
-  /** An archive of a data directory to begin with instead of an empty database. */
+  data: { path: string; isNew: boolean } | null
+  /** An archive of a data directory with which a new database begins. */
   template: ArrayBuffer | null
   maintenance: MaintenanceLimits
 }
 
 /** When the engine's thread tidies up; see `pglite-maintenance.ts`. */
 export interface MaintenanceLimits {
-  /** A checkpoint, and a vacuum with fresh statistics, this long after the first write since the last one. */
-  intervalMs: number
-  /** A checkpoint at once when the log has grown by this much. */
+  /** How long after activity the log's growth is looked at. */
+  lookAtLogMs: number
+  /** A checkpoint is made when the log has grown by this much since the last one. */
   checkpointAfterBytes: number
+  /** How long after activity tables are looked at that need vacuum or fresh statistics. */
+  lookAtTablesMs: number
 }
 
 export type Request =

@@ -9,6 +9,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
 import { DATE, INT8, keepText, parseInt8, parseTimestamptz, TIMESTAMP, TIMESTAMPTZ } from './column-types.js'
 import { errorFields } from './pglite-errors.js'
+import { Maintenance } from './pglite-maintenance.js'
 import {
   type FromThread,
   type Reply,
@@ -17,6 +18,7 @@ import {
   type ThreadOptions,
   type ToThread,
 } from './pglite-messages.js'
+import { syncTree } from './sync-to-disk.js'
 import { SyncedFileSystem } from './synced-file-system.js'
 
 const port = parentPort!
@@ -50,7 +52,8 @@ function startParams(): string[] {
 }
 
 async function main(): Promise<void> {
-  const files = options.dataDirectory === null ? null : new SyncedFileSystem(options.dataDirectory)
+  const { data, template } = options
+  const files = data && new SyncedFileSystem(data.path)
   const engineOptions: PGliteOptions = {
     startParams: startParams(),
     // A segment of 1 MB instead of 16: small folders, and checkpoints that give space back.
@@ -63,36 +66,72 @@ async function main(): Promise<void> {
     },
   }
   if (files) engineOptions.fs = files
-  if (options.template) engineOptions.loadDataDir = new Blob([options.template])
+  if (template && data?.isNew !== false) engineOptions.loadDataDir = new Blob([template])
   const engine = await PGlite.create(engineOptions)
+  // What was unpacked was only written; from here on the engine syncs what it writes.
+  if (data?.isNew) syncTree(data.path)
   engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
 
+  let inTransaction = false
   let turn: Promise<void> = Promise.resolve()
-  port.on('message', ({ id, request }: ToThread) => {
+  const takeTurn = (work: () => Promise<void>) => {
     turn = turn.then(async () => {
-      const reply = await answer(engine, request).catch((error): Reply => ({ error: errorFields(error) }))
+      await work()
+      // A failed vacuum is tried again at the next look; a broken engine shows below.
+      if (maintenance.isDue && !inTransaction) await maintenance.run().catch(() => {})
       if (files?.failure) fail(files.failure)
-      else send({ id, reply })
     })
-  })
+    turn.catch(fail)
+  }
+  const maintenance = new Maintenance(engine, options.maintenance, () => takeTurn(async () => {}))
+  port.on('message', ({ id, request }: ToThread) =>
+    takeTurn(async () => {
+      if (request.op === 'close') maintenance.stop()
+      const reply = await answer(engine, request).catch(replyToFailure)
+      if (files?.failure) return
+      send({ id, reply })
+      inTransaction = request.op === 'begin' || (inTransaction && !ENDS_TRANSACTION.has(request.op))
+      if (request.op !== 'close') maintenance.noteActivity()
+    }),
+  )
   send({ id: STARTING, reply: { done: true } })
+}
+
+const ENDS_TRANSACTION: ReadonlySet<Request['op']> = new Set(['commit', 'rollback'])
+
+/** The engine itself broke down, as opposed to a statement that it refused. */
+class EngineCrash extends Error {}
+
+function replyToFailure(error: unknown): Reply {
+  if (error instanceof EngineCrash) throw error
+  return { error: errorFields(error) }
+}
+
+/** PGlite swallows what the engine throws when it crashes, and answers with an empty result. */
+async function requireAnswer(engine: PGlite, result: { command?: string } | undefined): Promise<void> {
+  if (result?.command !== undefined) return
+  // An empty statement has no command either, but then the engine still answers.
+  const { rows } = await engine.query('select 1')
+  if (rows.length === 0) throw new EngineCrash('the engine crashed')
 }
 
 async function answer(engine: PGlite, request: Request): Promise<Reply> {
   switch (request.op) {
     case 'query': {
-      const { rows } = await engine.query(request.text, [...request.params])
-      return { rows }
+      const result = await engine.query(request.text, [...request.params])
+      await requireAnswer(engine, result)
+      return { rows: result.rows }
     }
     case 'script':
-      await engine.exec(request.text)
+      await requireAnswer(engine, (await engine.exec(request.text)).at(-1))
       return { done: true }
     case 'begin':
     case 'rollback':
-      await engine.exec(request.op)
+      await requireAnswer(engine, (await engine.exec(request.op)).at(-1))
       return { done: true }
     case 'commit': {
       const [result] = await engine.exec('commit')
+      await requireAnswer(engine, result)
       return { rows: [{ command: result?.command }] }
     }
     case 'dump':

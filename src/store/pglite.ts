@@ -1,31 +1,68 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EscapementError } from '../errors.js'
+import { damaged, ensureDirectory, inspectDataDirectory, markComplete } from './data-directory.js'
 import type { Database, Param, Queryable, Transaction } from './database.js'
+import { type DirectoryLock, lockDirectory } from './directory-lock.js'
 import { parameterText } from './parameters.js'
 import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
 import { errorFromFields } from './pglite-errors.js'
+import type { MaintenanceLimits, ThreadOptions } from './pglite-messages.js'
 
 export interface PGliteOptions {
   /** Where the database lives; created when absent. Without it, it is in memory and gone on `close()`. */
   directory?: string
+  /** How often the engine tidies up, and how much its log may grow. */
+  maintenance?: Partial<MaintenanceLimits>
   /** An archive made by `dump()`, with which a database that does not exist yet begins. */
   template?: Blob
 }
 
+export const PGLITE_MAINTENANCE = {
+  lookAtLogMs: 1_000,
+  checkpointAfterBytes: 16 * 1024 * 1024,
+  lookAtTablesMs: 60_000,
+} satisfies MaintenanceLimits
+
 /** What the embedded database offers beyond the port. */
 export interface EmbeddedDatabase extends Database {
   readonly kind: 'pglite'
+  /** The lock on its directory, to say there where a server listens; null in memory. */
+  readonly lock: DirectoryLock | null
   /** The whole data directory as an archive, for `template`. */
   dump(): Promise<Blob>
 }
 
 export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedDatabase> {
-  const engine = await PGliteEngine.start({
-    dataDirectory: options.directory ?? null,
-    template: options.template ? await options.template.arrayBuffer() : null,
-    maintenance: { intervalMs: 60_000, checkpointAfterBytes: 16 << 20 },
-  })
-  return new PGliteDatabase(engine)
+  const { directory } = options
+  const maintenance = { ...PGLITE_MAINTENANCE, ...options.maintenance }
+  const template = options.template ? await options.template.arrayBuffer() : null
+  if (directory === undefined) {
+    return new PGliteDatabase(await PGliteEngine.start({ data: null, template, maintenance }), null)
+  }
+  await ensureDirectory(directory)
+  const lock = await lockDirectory(directory)
+  try {
+    const data = await inspectDataDirectory(directory)
+    if (data.isNew) {
+      // Creating takes several times the memory of running, and an engine gives none back: one to create, one to run.
+      await createData({ data, template, maintenance })
+      await markComplete(directory)
+    }
+    const existing = { data: { ...data, isNew: false }, template: null, maintenance }
+    const engine = await PGliteEngine.start(existing).catch((error) => {
+      throw damaged(directory, error)
+    })
+    return new PGliteDatabase(engine, lock)
+  } catch (error) {
+    await lock.release()
+    throw error
+  }
+}
+
+async function createData(options: ThreadOptions): Promise<void> {
+  const engine = await PGliteEngine.start(options)
+  rowsOf(await engine.request({ op: 'close' }))
+  await engine.terminate()
 }
 
 /**
@@ -34,14 +71,16 @@ export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedD
  */
 class PGliteDatabase implements EmbeddedDatabase {
   readonly kind = 'pglite'
+  readonly lock: DirectoryLock | null
   readonly #engine: PGliteEngine
   readonly #listeners = new Map<string, Set<(payload: string) => void>>()
   readonly #current = new AsyncLocalStorage<PGliteTransaction>()
   #turn: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | null = null
 
-  constructor(engine: PGliteEngine) {
+  constructor(engine: PGliteEngine, lock: DirectoryLock | null) {
     this.#engine = engine
+    this.lock = lock
     engine.onNotification = (channel, payload) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(payload)
     }
@@ -104,6 +143,7 @@ class PGliteDatabase implements EmbeddedDatabase {
     this.#closing ??= this.#turn.then(async () => {
       await this.#engine.request({ op: 'close' })
       await this.#engine.terminate()
+      await this.lock?.release()
     })
     await this.#closing
   }

@@ -1,8 +1,10 @@
 import * as fs from 'node:fs'
 import { NodeFS } from '@electric-sql/pglite/nodefs'
+import { syncFolder } from './sync-to-disk.js'
 
 /** What is used of Emscripten's file system over Node's; not part of PGlite's typed surface. */
 interface EngineModule {
+  FS: { isDir(mode: number): boolean }
   NODEFS: {
     stream_ops: { fsync?: (stream: EngineStream) => number }
     realPath(node: unknown): string
@@ -12,8 +14,8 @@ interface EngineModule {
 
 interface EngineStream {
   /** The descriptor on the host. */
-  nfd?: number
-  node: unknown
+  nfd: number
+  node: { mode: number }
 }
 
 /**
@@ -30,9 +32,15 @@ export class SyncedFileSystem extends NodeFS {
 
   override async init(...args: Parameters<NodeFS['init']>): ReturnType<NodeFS['init']> {
     const { emscriptenOpts } = await super.init(...args)
-    const addSync = ({ NODEFS }: EngineModule) => {
-      NODEFS.stream_ops.fsync = (stream) => {
-        NODEFS.tryFSOperation(() => this.#sync(stream.nfd, () => NODEFS.realPath(stream.node)))
+    const addSync = ({ FS, NODEFS }: EngineModule) => {
+      NODEFS.stream_ops.fsync = ({ nfd, node }) => {
+        NODEFS.tryFSOperation(() =>
+          this.#rememberFailure(() => {
+            if (FS.isDir(node.mode)) syncFolder(NODEFS.realPath(node))
+            // Data and size, which is all that reading it back needs; its times may follow later.
+            else fs.fdatasyncSync(nfd)
+          }),
+        )
         return 0
       }
     }
@@ -40,24 +48,12 @@ export class SyncedFileSystem extends NodeFS {
     return { emscriptenOpts: { ...emscriptenOpts, preRun } }
   }
 
-  #sync(descriptor: number | undefined, path: () => string): void {
+  #rememberFailure(sync: () => void): void {
     try {
-      if (descriptor === undefined) syncPath(path())
-      // Data and size, which is all that reading it back needs; times of access may follow later.
-      else fs.fdatasyncSync(descriptor)
+      sync()
     } catch (error) {
       this.failure ??= error
       throw error
     }
-  }
-}
-
-/** Syncs a file, or the entries of a folder. */
-export function syncPath(path: string): void {
-  const descriptor = fs.openSync(path, 'r')
-  try {
-    fs.fsyncSync(descriptor)
-  } finally {
-    fs.closeSync(descriptor)
   }
 }
