@@ -82,8 +82,8 @@ function toServer(url: string): Connection {
     listSchedules: () =>
       allPages(async (after) => {
         const query = new URLSearchParams({ pageToken: after, limit: String(PAGE) })
-        const { schedules } = await getJson(url, `/api/v1/schedules?${query}`)
-        return schedules.map(withDates)
+        const page = await getJson<{ schedules: Json<Schedule>[] }>(url, `/api/v1/schedules?${query}`)
+        return page.schedules.map(withDates)
       }),
     close: async () => {},
   }
@@ -100,7 +100,7 @@ async function allPages(page: (after: string) => Promise<Schedule[]>): Promise<S
   }
 }
 
-async function getJson(url: string, route: string) {
+async function getJson<Body>(url: string, route: string): Promise<Body> {
   let response: Response
   try {
     response = await fetch(new URL(route, url))
@@ -110,21 +110,26 @@ async function getJson(url: string, route: string) {
       cause: error,
     })
   }
-  const body = await response.json().catch(() => ({ detail: response.statusText }))
-  if (response.ok) return body
+  if (response.ok) return (await response.json()) as Body
+  const problem = (await response.json().catch(() => ({}))) as { detail?: string }
   throw new EscapementError('server_unreachable', {
-    message: `${url} answered ${response.status}: ${body.detail}`,
+    message: `${url} answered ${response.status}: ${problem.detail ?? response.statusText}`,
   })
 }
 
-function withDates(schedule: Record<keyof Schedule, never>): Schedule {
-  const date = (value: string | null) => (value === null ? null : new Date(value))
+/** What a value is after it has travelled as JSON: dates are text. */
+type Json<T> = {
+  [Key in keyof T]: T[Key] extends Date ? string : T[Key] extends Date | null ? string | null : T[Key]
+}
+
+function withDates(schedule: Json<Schedule>): Schedule {
+  const { startAt, endAt, nextAt, createdAt, updatedAt } = schedule
   return {
-    ...(schedule as unknown as Schedule),
-    startAt: date(schedule.startAt)!,
-    endAt: date(schedule.endAt),
-    nextAt: date(schedule.nextAt),
-    createdAt: date(schedule.createdAt)!,
-    updatedAt: date(schedule.updatedAt)!,
+    ...schedule,
+    startAt: new Date(startAt),
+    endAt: endAt === null ? null : new Date(endAt),
+    nextAt: nextAt === null ? null : new Date(nextAt),
+    createdAt: new Date(createdAt),
+    updatedAt: new Date(updatedAt),
   }
 }

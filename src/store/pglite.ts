@@ -32,6 +32,10 @@ export interface EmbeddedDatabase extends Database {
   dump(): Promise<Blob>
 }
 
+export function isEmbedded(database: Database): database is EmbeddedDatabase {
+  return database instanceof PGliteDatabase
+}
+
 export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedDatabase> {
   const { directory } = options
   const maintenance = { ...PGLITE_MAINTENANCE, ...options.maintenance }

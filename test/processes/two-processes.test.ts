@@ -48,7 +48,9 @@ it(`runs each of ${SECONDS} seconds once with two processes that start at the sa
   expect(runs.map((run) => run.planTime!.getTime()).reverse()).toEqual(expected)
   expect(new Set(runs.map((run) => run.state))).toEqual(new Set(['succeeded']))
   const lines = witnessed(WITNESS)
-  expect(lines.map(({ planTime }) => planTime).sort()).toEqual(expected.map((at) => new Date(at).toISOString()))
+  expect(lines.map(({ planTime }) => planTime).sort()).toEqual(
+    expected.map((at) => new Date(at).toISOString()),
+  )
   const migrations = await escapement.database.query(`select number from "${schema}".migrations`)
   expect(new Set(migrations.map(({ number }) => number)).size).toBe(migrations.length)
   const [changes] = await escapement.database.query(`select count(*) as count from "${schema}".changes`)

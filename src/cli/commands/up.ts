@@ -5,7 +5,7 @@ import { createEscapement, type Escapement } from '../../escapement.js'
 import type { RunEvent } from '../../events/bus.js'
 import { createHandler } from '../../server/handler.js'
 import { listen } from '../../server/listen.js'
-import { announceUrl } from '../../store/directory-lock.js'
+import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
 import { loadConfig } from '../config-file.js'
 import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
@@ -51,7 +51,7 @@ async function up(flags: UpFlags): Promise<void> {
       await escapement.schedules.put(name, definition, { actor: config.file ?? 'config' })
     }
     const server = await listen(createHandler(escapement), flags.port)
-    if (flags.database === undefined) await announceUrl(flags.directory, server.url)
+    if (isEmbedded(escapement.database)) await escapement.database.lock?.update({ url: server.url })
     printRuns(escapement)
     await escapement.start()
     const where = flags.database === undefined ? `embedded database in ${flags.directory}` : 'PostgreSQL'
