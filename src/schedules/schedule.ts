@@ -4,6 +4,7 @@ import { didYouMean } from '../time/did-you-mean.js'
 import { formatInstant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
+import { beginningAt } from '../time/rrule.js'
 import { readTiming, type Timing } from '../time/timing.js'
 
 export type ScheduleState = 'active' | 'paused' | 'broken' | 'finished'
@@ -114,6 +115,9 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     report('priority', `${quote(priority)} – must be a whole number`)
   }
   const timing = readTiming(definition.timing, 'timing', report)
+  if (timing?.kind === 'after') {
+    report('timing.kind', '"after" – this version has once, every, cron and rrule')
+  }
   const zone = timing !== undefined && 'zone' in timing ? timing.zone : 'UTC'
   const startAt = readBound(definition.startAt, zone, 'startAt', report)
   const endAt = readBound(definition.endAt, zone, 'endAt', report)
@@ -133,7 +137,12 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     startAt,
     endAt,
   }
-  return timing && { ...content, timing }
+  return timing && { ...content, timing: startingAt(timing, startAt) }
+}
+
+/** A recurrence rule counts from its DTSTART; one that names none counts from `startAt`. */
+function startingAt(timing: Timing, startAt: string | null): Timing {
+  return timing.kind === 'rrule' && startAt !== null ? beginningAt(timing, Date.parse(startAt)) : timing
 }
 
 function readJobName(job: unknown, report: Report): string {

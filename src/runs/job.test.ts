@@ -1,0 +1,57 @@
+import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import type { EscapementError } from '../errors.js'
+import { checkInput, defineJob } from './job.js'
+
+const handler = () => {}
+
+describe('defineJob', () => {
+  it('reports every mistake at once, with field and value', () => {
+    const wrong = { retry: { attempts: 0, backoff: ['soon'] }, timeout: '0s', lease: '1s', timout: 1 }
+    expect(() => defineJob('report', wrong as never)).toThrowError(
+      new RegExp(
+        [
+          'job "report": timout: unknown field \\(did you mean "timeout"\\?\\)',
+          'job "report": handler: undefined – must be a function',
+          'job "report": retry.attempts: 0 – must be a whole number of at least 1',
+          'job "report": retry.backoff\\[0\\]: "soon" .*',
+          'job "report": timeout: "0s" – must be longer than nothing',
+          'job "report": lease: "1s" – must be at least 5 seconds',
+        ].join('\\n'),
+      ),
+    )
+  })
+
+  it.each(['', ' ', undefined])('refuses the name %j', (name) => {
+    expect(() => defineJob(name as string, { handler })).toThrowError('name: a job needs a name')
+  })
+
+  it('has the defaults that the documentation names', () => {
+    expect(defineJob('j', { handler })).toMatchObject({
+      retry: { attempts: 3, backoffMs: [10_000, 60_000, 600_000] },
+      timeoutMs: 3_600_000,
+      leaseMs: 30_000,
+    })
+  })
+})
+
+describe('checkInput', () => {
+  const job = defineJob('j', { input: z.object({ customer: z.string(), copies: z.number() }), handler })
+
+  it('names each field that is wrong', async () => {
+    const error: EscapementError = await checkInput(job, { customer: 1 }).then(
+      () => expect.fail('expected a refusal'),
+      (reason) => reason,
+    )
+    expect(error.code).toBe('input_invalid')
+    expect(error.message.split('\n').map((line) => line.split(':')[0])).toEqual([
+      'input.customer',
+      'input.copies',
+    ])
+  })
+
+  it('gives the input as the schema makes it', async () => {
+    const trimmed = defineJob('t', { input: z.string().trim(), handler })
+    expect(await checkInput(trimmed, ' a ')).toBe('a')
+  })
+})

@@ -1,0 +1,200 @@
+import fs from 'node:fs'
+import http from 'node:http'
+import net from 'node:net'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { freshSchemaName, openTestDatabase, postgresUrl } from '../support/database.js'
+import { spawnEscapement } from '../support/escapement-process.js'
+
+const demo = fileURLToPath(new URL('../../examples/demo/escapement.config.ts', import.meta.url))
+
+function temporaryFolder(): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-cli-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Runs a command to its end in an empty folder. */
+async function run(args: string[], env?: Record<string, string>, cwd = temporaryFolder()) {
+  const process = spawnEscapement(args, { cwd, ...(env && { env }) })
+  const status = await process.ended
+  return { status, lines: process.lines.filter((line) => line !== '') }
+}
+
+/** `escapement up` in an empty folder, until the test ends. */
+async function up(cwd: string, args: string[] = []) {
+  const process = spawnEscapement(['up', '--port', '0', '--config', demo, ...args], { cwd })
+  onTestFinished(() => void process.child.kill('SIGKILL'))
+  await process.line(/^Escapement /)
+  return process
+}
+
+describe('one clear line and a status that is not zero for', () => {
+  it('a DATABASE_URL where nothing listens', async () => {
+    const { status, lines } = await run(['up'], { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/app' })
+    expect({ status, lines }).toEqual({
+      status: 1,
+      lines: [
+        'error: Cannot use PostgreSQL at 127.0.0.1:1/app: nothing listens there. Is the server running, and is the port right?',
+      ],
+    })
+  })
+
+  it('a DATABASE_URL that is none, without repeating it', async () => {
+    const { status, lines } = await run(['up'], { DATABASE_URL: 'me:secret@localhost/app' })
+    expect(status).toBe(1)
+    expect(lines).toHaveLength(1)
+    expect(lines[0]).toMatch(/^error: database: is not a PostgreSQL URL; write postgres:\/\//)
+    expect(lines[0]).not.toContain('secret')
+  })
+
+  it('a database that does not exist', async () => {
+    const url = new URL(postgresUrl())
+    url.pathname = '/no_such_database'
+    const { status, lines } = await run(['migrate', '--database', url.href])
+    expect(status).toBe(1)
+    expect(lines).toEqual([
+      expect.stringMatching(/no_such_database: there is no database of that name\. Create it first/),
+    ])
+  })
+
+  it('an unknown option, with the one that was meant', async () => {
+    expect(await run(['up', '--prot', '1'])).toEqual({
+      status: 1,
+      lines: ["error: unknown option '--prot' (Did you mean --port?)"],
+    })
+  })
+
+  it('an unknown command, with the one that was meant', async () => {
+    expect(await run(['schedule', 'list'])).toEqual({
+      status: 1,
+      lines: ["error: unknown command 'schedule' (Did you mean schedules?)"],
+    })
+  })
+
+  it('a port that is not one, and one that is in use', async () => {
+    expect(await run(['up', '--port', 'http'])).toMatchObject({
+      status: 1,
+      lines: [expect.stringContaining("'--port <number>' argument 'http' is invalid")],
+    })
+    const server = net.createServer().listen(0, '127.0.0.1')
+    onTestFinished(() => void server.close())
+    await new Promise((resolve) => server.once('listening', resolve))
+    const { port } = server.address() as net.AddressInfo
+    expect(await run(['up', '--port', String(port)])).toEqual({
+      status: 1,
+      lines: [
+        `error: Cannot listen on 127.0.0.1:${port}: the port is in use. Choose another with --port, or --port 0 for any.`,
+      ],
+    })
+  })
+
+  it('a directory in use, naming who has it', async () => {
+    const cwd = temporaryFolder()
+    const first = await up(cwd)
+    const url = /http:\S+/.exec(first.lines[0]!)![0]
+    expect(await run(['up', '--port', '0'], {}, cwd)).toEqual({
+      status: 1,
+      lines: [
+        `error: ./.escapement is in use by process ${first.child.pid} (${url}). Talk to that one, stop it, or choose another directory.`,
+      ],
+    })
+  })
+
+  it('nothing to list', async () => {
+    const { status, lines } = await run(['schedules', 'list'])
+    expect(status).toBe(1)
+    expect(lines).toEqual([
+      expect.stringMatching(/^error: Nothing to ask: no server runs on \.\/\.escapement/),
+    ])
+  })
+
+  it('a server that does not answer', async () => {
+    const { status, lines } = await run(['schedules', 'list', '--url', 'http://127.0.0.1:1'])
+    expect({ status, lines }).toEqual({
+      status: 1,
+      lines: [
+        'error: No server answers at http://127.0.0.1:1. Start one with "escapement up", or name another --url.',
+      ],
+    })
+  })
+
+  it('a configuration that is missing, throws, or declares nonsense', async () => {
+    const cwd = temporaryFolder()
+    fs.writeFileSync(path.join(cwd, 'throws.ts'), `throw new Error('on purpose')`)
+    fs.writeFileSync(
+      path.join(cwd, 'nonsense.ts'),
+      `export default { schedules: { 'a b': { job: 'x', timing: { kind: 'every', every: 'soon' }, prioritiy: 1 } } }`,
+    )
+    const lines = async (config: string) => (await run(['up', '--config', config], {}, cwd)).lines
+    expect(await lines('no.ts')).toEqual(['error: There is no configuration file no.ts.'])
+    expect(await lines('throws.ts')).toEqual(['error: throws.ts could not be loaded: on purpose'])
+    const nonsense = (await lines('nonsense.ts')).join('\n')
+    expect(nonsense).toContain('name: "a b" – use letters')
+    expect(nonsense).toContain('prioritiy: unknown field (did you mean "priority"?)')
+    expect(nonsense).toContain('timing.every: "soon"')
+  })
+})
+
+describe('up', () => {
+  it('prints its runs, is found by a second terminal, and stops on SIGTERM with status 0', async () => {
+    const cwd = temporaryFolder()
+    const process = await up(cwd)
+    await process.line(/^✔ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}demo:every-5-seconds {2}[\d.]+ ms$/)
+    const list = await run(['schedules', 'list'], {}, cwd)
+    expect(list.status).toBe(0)
+    expect(list.lines[0]).toMatch(/^NAME +STATE +TIMING +NEXT +JOB$/)
+    expect(list.lines.slice(1).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
+      ['demo:every-5-seconds', 'active', 'Every 5 seconds'],
+      ['demo:every-minute', 'active', 'Every minute'],
+    ])
+    const json = await run(['schedules', 'list', '--json'], {}, cwd)
+    expect(JSON.parse(json.lines.join('\n'))).toMatchObject([
+      { name: 'demo:every-5-seconds', job: 'greet', version: 1 },
+      { name: 'demo:every-minute' },
+    ])
+    expect(await process.kill('SIGTERM')).toBe(0)
+    // Nobody runs any more: the folder itself answers.
+    expect((await run(['schedules', 'list'], {}, cwd)).lines).toHaveLength(3)
+  })
+
+  it('answers loopback hosts only, and no foreign origin', async () => {
+    const process = await up(temporaryFolder())
+    const { port } = new URL(/http:\S+/.exec(process.lines[0]!)![0])
+    const status = (headers: Record<string, string>) => statusOf(Number(port), headers)
+    expect(await status({ host: `127.0.0.1:${port}` })).toBe(200)
+    expect(await status({ host: 'rebound.example' })).toBe(403)
+    expect(await status({ host: `localhost:${port}`, origin: 'https://evil.example' })).toBe(403)
+  })
+})
+
+describe('migrate', () => {
+  const schema = freshSchemaName()
+  const args = ['migrate', '--schema', schema]
+
+  beforeAll(() => async () => {
+    const database = await openTestDatabase()
+    await database.query(`drop schema if exists "${schema}" cascade`)
+    await database.close()
+  })
+
+  it('shows with --dry-run what it would do, does it, and then has nothing to do', async () => {
+    const env = { DATABASE_URL: postgresUrl() }
+    const dry = await run([...args, '--dry-run'], env)
+    expect(dry.lines.join('\n')).toContain(`create table "${schema}".runs (`)
+    expect((await run(args, env)).lines[0]).toBe(`Applied 0001_core to schema "${schema}".`)
+    expect((await run(args, env)).lines).toEqual([
+      expect.stringMatching(`^Schema "${schema}" is up to date \\(\\d+\\)\\.$`),
+    ])
+  })
+})
+
+/** `fetch` does not let a caller choose the Host header, which is what an attacker's page does choose. */
+function statusOf(port: number, headers: Record<string, string>): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port, path: '/api/v1/schedules', headers }
+    http.get(options, (response) => resolve(response.resume().statusCode)).on('error', reject)
+  })
+}
