@@ -71,10 +71,13 @@ async function planMigrations(
 
 async function appliedThrough(queryable: Queryable, schema: string): Promise<number> {
   const table = `${quoteIdentifier(schema)}.migrations`
-  const [found] = await queryable.query<{ exists: boolean }>('select to_regclass($1) is not null as exists', [
-    table,
-  ])
-  if (!found?.exists) return 0
+  // Not to_regclass: it may answer from the session's cache, which a wait for an advisory lock does not refresh.
+  const [found] = await queryable.query(
+    `select 1 from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = $1 and relname = 'migrations'`,
+    [schema],
+  )
+  if (!found) return 0
   const [newest] = await queryable.query<{ number: number | null }>(
     `select max(number) as number from ${table}`,
   )

@@ -2,6 +2,7 @@ import type { Runs } from '../client/runs.js'
 import type { Schedules } from '../client/schedules.js'
 import { assemble, type Escapement } from '../escapement.js'
 import type { EscapementOptions } from '../options.js'
+import { msUntilLeaseExpires } from '../store/queries/leases.js'
 import { msUntilWake } from '../store/queries/planning.js'
 import { msUntilEligible } from '../store/queries/runs.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
@@ -60,6 +61,7 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     const waits = await Promise.all([
       msUntilWake(store),
       msUntilEligible(store, { queues: settings.worker.queues, jobs: names }),
+      msUntilLeaseExpires(store, names),
     ])
     return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
   }

@@ -1,3 +1,4 @@
+import { msUntil } from '../ms-until.js'
 import { NOW, type Session } from '../store.js'
 
 export interface HeldLease {
@@ -85,3 +86,12 @@ const RECOVER_EXPIRED_LEASES = `
     select id, attempt, worker_id, started_at, now, error_code, error_message from recovered
   )
   select id, state, attempt from recovered`
+
+/** Milliseconds until a lease of these jobs expires, unless it is renewed; null when none is held. */
+export function msUntilLeaseExpires(session: Session, jobs: readonly string[]): Promise<number | null> {
+  return msUntil(
+    session,
+    `select min(lease_expires_at) from {schema}.runs where state = 'running' and job = any($2)`,
+    [jobs],
+  )
+}

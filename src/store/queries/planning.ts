@@ -2,6 +2,7 @@ import { runIdOf } from '../../runs/run-id.js'
 import type { Plan } from '../../schedules/plan.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
+import { msUntil } from '../ms-until.js'
 import { NOW, type Session } from '../store.js'
 
 /** What a tick reads of a schedule that is due. */
@@ -130,14 +131,9 @@ const RECORD_PLANS = `
   notified as (select pg_notify($2, 'runs') from (select count(*) as runs from created) as batch where batch.runs > 0)
   select created.* from created left join notified on true`
 
-/** Milliseconds until a scheduler has to look again; null when no schedule waits. Never negative. */
-export async function msUntilWake(session: Session): Promise<number | null> {
-  const [row] = await session.query<{ ms: number | null }>(
-    `select ceil(extract(epoch from min(wake_at) - ${NOW}) * 1000)::float8 as ms
-     from {schema}.schedules where wake_at is not null`,
-    [session.now()],
-  )
-  return row?.ms == null ? null : Math.max(0, row.ms)
+/** Milliseconds until a scheduler has to look again; null when no schedule waits. */
+export function msUntilWake(session: Session): Promise<number | null> {
+  return msUntil(session, 'select min(wake_at) from {schema}.schedules where wake_at is not null')
 }
 
 /** Looks at these schedules again in `ms`; their cursors stay. */

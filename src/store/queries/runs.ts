@@ -1,3 +1,4 @@
+import { msUntil } from '../ms-until.js'
 import { RUN_COLUMNS, type RunRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
@@ -67,17 +68,17 @@ const CLAIM_RUNS = `
   from claimed as r left join {schema}.schedules as s on s.id = r.schedule_id
   order by r.priority desc, r.eligible_at, r.id`
 
-/** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. Never negative. */
-export async function msUntilEligible(
+/** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. */
+export function msUntilEligible(
   session: Session,
   { queues, jobs }: { queues: readonly string[]; jobs: readonly string[] },
 ): Promise<number | null> {
-  const [row] = await session.query<{ ms: number | null }>(
-    `select ceil(extract(epoch from min(eligible_at) - ${NOW}) * 1000)::float8 as ms
-     from {schema}.runs where state in ('pending', 'retrying') and queue = any($2) and job = any($3)`,
-    [session.now(), queues, jobs],
+  return msUntil(
+    session,
+    `select min(eligible_at) from {schema}.runs
+     where state in ('pending', 'retrying') and queue = any($2) and job = any($3)`,
+    [queues, jobs],
   )
-  return row?.ms == null ? null : Math.max(0, row.ms)
 }
 
 /** How one attempt ended, as it is written down. */

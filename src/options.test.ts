@@ -1,0 +1,70 @@
+import fs from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import { LIST_DEFAULTS } from './client/schedules.js'
+import { START_DEFAULTS } from './escapement.js'
+import { ESCAPEMENT_DEFAULTS, readOptions } from './options.js'
+import { JOB_DEFAULTS } from './runs/job.js'
+import { RETRY_DEFAULTS } from './runs/retry-delay.js'
+import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
+import { POSTGRES_DEFAULTS } from './store/postgres.js'
+import { WORKER_DEFAULTS } from './worker/worker.js'
+
+describe('readOptions', () => {
+  it('reports every mistake at once, with what was meant', () => {
+    const wrong = {
+      databse: 'x',
+      schema: 'pg_mine',
+      scheduler: { batch: 0, size: 1 },
+      worker: { concurency: 1, queues: [] },
+    }
+    expect(() => readOptions(wrong as never)).toThrowError(
+      [
+        'databse: unknown option (did you mean "database"?)',
+        'scheduler.size: unknown option',
+        'worker.concurency: unknown option (did you mean "concurrency"?)',
+        'schema: "pg_mine" – names that begin with pg_ belong to PostgreSQL',
+        'scheduler.batch: 0 – must be a whole number of at least 1',
+        'worker.queues: [] – must be a list of at least one queue',
+      ].join('\n'),
+    )
+  })
+
+  it.each(['', 'localhost', 'mysql://localhost/x', 'postgres://', './folder', 'memory'])(
+    'refuses %j as a database',
+    (database) => {
+      expect(() => readOptions({ database })).toThrowError(/^database: is not a PostgreSQL URL/)
+    },
+  )
+
+  it.each(['memory:', 'postgres://localhost/x', 'postgresql://me:p%40ss@db:5433/x?sslmode=require'])(
+    'takes %j as a database',
+    (database) => {
+      expect(readOptions({ database }).database).toBe(database)
+    },
+  )
+
+  it.each([{}, { directory: '' }, 5, null])('refuses %j as a database', (database) => {
+    if (database === null) expect(readOptions({}).database).toEqual({ directory: './.escapement' })
+    else expect(() => readOptions({ database: database as never })).toThrowError(/^database: must be/)
+  })
+})
+
+describe('documented defaults', () => {
+  it.each([
+    ['options.ts', 'EscapementOptions', ESCAPEMENT_DEFAULTS],
+    ['escapement.ts', 'StartOptions', START_DEFAULTS],
+    ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
+    ['runs/job.ts', 'JobDefinition', JOB_DEFAULTS],
+    ['runs/retry-delay.ts', 'RetryPolicy', RETRY_DEFAULTS],
+    ['scheduler/scheduler.ts', 'SchedulerOptions', SCHEDULER_DEFAULTS],
+    ['worker/worker.ts', 'WorkerOptions', WORKER_DEFAULTS],
+    ['store/postgres.ts', 'PostgresOptions', POSTGRES_DEFAULTS],
+  ])('%s: %s says what its constant holds', (file, name, constant) => {
+    const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')
+    const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)![1]!
+    const documented = [...body.matchAll(/@default (.+?)(?: \*\/|\n[\s\S]*?\*\/)\s+(\w+)\??:/g)].map(
+      ([, value, field]) => [field, new Function(`return (${value})`)()],
+    )
+    expect(Object.fromEntries(documented)).toEqual(constant)
+  })
+})

@@ -1,0 +1,76 @@
+import { afterAll, beforeEach, describe, expect, it } from 'vitest'
+import { createEscapement } from '../../src/index.js'
+import { migrate } from '../../src/store/migrate.js'
+import { freshSchemaName, sharedDatabase } from '../support/database.js'
+
+const database = await sharedDatabase()
+let schema: string
+const schemas: string[] = []
+
+beforeEach(() => {
+  schema = freshSchemaName()
+  schemas.push(schema)
+})
+afterAll(async () => {
+  for (const name of schemas) await database.query(`drop schema if exists "${name}" cascade`)
+})
+
+describe('migrate', () => {
+  it('applies all once, in order, and then nothing', async () => {
+    const first = await migrate(database, schema)
+    expect(first.from).toBe(0)
+    expect(first.migrations.map(({ number }) => number)).toEqual(
+      first.migrations.map((_, index) => index + 1),
+    )
+    expect(await migrate(database, schema)).toEqual({ schema, from: first.to, to: first.to, migrations: [] })
+  })
+
+  it('applies once when many ask at the same time', async () => {
+    await Promise.all(Array.from({ length: 8 }, () => migrate(database, schema)))
+    const applied = await database.query(
+      `select number, count(*) as times from "${schema}".migrations group by 1`,
+    )
+    expect(applied).toEqual(applied.map(({ number }) => ({ number, times: 1 })))
+  })
+
+  it('changes nothing with dryRun, and says what it would do', async () => {
+    const { migrations } = await migrate(database, schema, { dryRun: true })
+    expect(migrations[0]).toMatchObject({ number: 1, name: '0001_core' })
+    expect(migrations[0]!.sql).toContain(`create table "${schema}".schedules`)
+    expect(await database.query('select 1 from pg_namespace where nspname = $1', [schema])).toEqual([])
+  })
+
+  it('takes any name for the schema', async () => {
+    const odd = `odd "quoted" ${schema} {schema}`
+    schemas.push(odd.replaceAll('"', '""'))
+    await migrate(database, odd)
+    const escapement = await createEscapement({ database, schema: odd })
+    expect(await escapement.schedules.list()).toEqual([])
+  })
+
+  it('refuses a schema that a newer program has migrated', async () => {
+    const { to } = await migrate(database, schema)
+    await database.query(`insert into "${schema}".migrations (number, name) values ($1, 'later')`, [to + 1])
+    await expect(createEscapement({ database, schema })).rejects.toMatchObject({
+      code: 'schema_newer',
+      message: `The schema "${schema}" was migrated to version ${to + 1} by a newer Escapement; this one knows version ${to}. Upgrade this program, or point it at another schema.`,
+    })
+  })
+
+  it('refuses an outdated schema where migrating is switched off', async () => {
+    await expect(createEscapement({ database, schema, migrate: false })).rejects.toMatchObject({
+      code: 'schema_outdated',
+      message: expect.stringContaining('Run: escapement migrate'),
+    })
+  })
+
+  it('stores instants at the precision that the host can see', async () => {
+    await migrate(database, schema)
+    const finer = await database.query(
+      `select table_name, column_name from information_schema.columns
+       where table_schema = $1 and data_type = 'timestamp with time zone' and datetime_precision <> 3`,
+      [schema],
+    )
+    expect(finer).toEqual([])
+  })
+})
