@@ -67,7 +67,7 @@ async function main(): Promise<void> {
   }
   if (files) engineOptions.fs = files
   if (template && data?.isNew !== false) engineOptions.loadDataDir = new Blob([template])
-  const engine = await PGlite.create(engineOptions)
+  const engine = await startEngine(engineOptions)
   // What was unpacked was only written; from here on the engine syncs what it writes.
   if (data?.isNew) syncTree(data.path)
   engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
@@ -87,17 +87,42 @@ async function main(): Promise<void> {
   port.on('message', ({ id, request }: ToThread) =>
     takeTurn(async () => {
       if (request.op === 'close') maintenance.stop()
-      const reply = await answer(engine, request).catch(replyToFailure)
-      if (files?.failure) return
-      send({ id, reply })
+      let reply = await answer(engine, request).catch(replyToFailure)
       inTransaction = request.op === 'begin' || (inTransaction && !ENDS_TRANSACTION.has(request.op))
-      if (request.op !== 'close') maintenance.noteActivity()
+      if (request.op !== 'close') {
+        maintenance.noteActivity()
+        if (!inTransaction && engine.isInTransaction()) reply = await endStrayTransaction(engine)
+      }
+      if (!files?.failure) send({ id, reply })
     }),
   )
   send({ id: STARTING, reply: { done: true } })
 }
 
+/** When PGlite cannot start, its own error says nothing; the engine says why on its standard error. */
+async function startEngine(engineOptions: PGliteOptions): Promise<PGlite> {
+  let reason = ''
+  const onStderr = (line: string) => {
+    const [, fatal] = /\b(?:FATAL|PANIC): +(.*)/.exec(line) ?? []
+    reason ||= fatal ?? ''
+    return false
+  }
+  try {
+    return await PGlite.create({ ...engineOptions, onStderr })
+  } catch (error) {
+    throw reason ? new Error(reason, { cause: error }) : error
+  }
+}
+
 const ENDS_TRANSACTION: ReadonlySet<Request['op']> = new Set(['commit', 'rollback'])
+
+/** A bare `begin` would draw everybody's later statements into one transaction that nobody commits. */
+async function endStrayTransaction(engine: PGlite): Promise<Reply> {
+  await engine.exec('rollback')
+  const message =
+    'A statement left a transaction open in the one session that all share. Use `transaction()`.'
+  return { error: { message, escapement: { code: 'database_busy', details: {} } } }
+}
 
 /** The engine itself broke down, as opposed to a statement that it refused. */
 class EngineCrash extends Error {}
