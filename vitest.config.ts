@@ -28,6 +28,7 @@ export default defineConfig({
           ...shared,
           name: 'postgres',
           include: both,
+          exclude: ['test/store/pglite.test.ts'],
           globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
         },

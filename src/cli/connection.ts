@@ -17,7 +17,7 @@ export interface ConnectionFlags extends DatabaseFlags {
   url?: string
 }
 
-export const DEFAULT_DIRECTORY = './.escapement'
+const DEFAULT_DIRECTORY = './.escapement'
 
 /** `--database`, `--directory`, `--schema`: for commands that open a database themselves. */
 export function withDatabaseFlags(command: Command): Command {

@@ -1,13 +1,4 @@
-export const RUN_STATES = [
-  'pending',
-  'running',
-  'retrying',
-  'succeeded',
-  'failed',
-  'cancelled',
-  'skipped',
-] as const
-export type RunState = (typeof RUN_STATES)[number]
+export type RunState = 'pending' | 'running' | 'retrying' | 'succeeded' | 'failed' | 'cancelled' | 'skipped'
 
 export type RunTrigger = 'scheduled' | 'manual' | 'backfill' | 'direct'
 

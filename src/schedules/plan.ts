@@ -10,7 +10,7 @@ export interface Plannable {
   endAt: Instant | null
 }
 
-export interface SkippedRange {
+interface SkippedRange {
   /** Both ends are plan times, and both are skipped. */
   first: Instant
   last: Instant

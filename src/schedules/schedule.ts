@@ -9,8 +9,8 @@ import { readTiming, type Timing } from '../time/timing.js'
 
 export type ScheduleState = 'active' | 'paused' | 'broken' | 'finished'
 
-export const DEFAULT_QUEUE = 'default'
-export const DEFAULT_SCOPE = 'global'
+const DEFAULT_QUEUE = 'default'
+const DEFAULT_SCOPE = 'global'
 
 /** What a caller puts: a timing, a job and its input, and how to treat them. */
 export interface ScheduleDefinition<Input = unknown> {

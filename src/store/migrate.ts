@@ -9,7 +9,7 @@ import { quoteIdentifier } from './store.js'
  * a lock: of any number of processes that start at the same instant one applies them, and the others find them done.
  * A database that is ahead of this program is refused: what it holds may mean something else by now.
  */
-export interface Migration {
+interface Migration {
   number: number
   name: string
   sql: string

@@ -26,7 +26,7 @@ export function unreachable(url: string | undefined, cause: unknown): Escapement
 }
 
 /** Host, port and database of a URL, without user or password. */
-export function describeTarget(url: string): string {
+function describeTarget(url: string): string {
   try {
     const { hostname, port, pathname } = new URL(url)
     return `${hostname || 'localhost'}:${port || '5432'}${pathname}`

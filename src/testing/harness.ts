@@ -49,11 +49,8 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
 
   /** Ticks and works until nothing is left to do at this instant. */
   async function settle(): Promise<void> {
-    for (;;) {
-      const { due } = await scheduler.tick()
-      await worker.drain()
-      if (due === 0) return
-    }
+    do await worker.drain()
+    while ((await scheduler.tick()).due > 0)
   }
 
   async function msUntilDue(): Promise<number> {

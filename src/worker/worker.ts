@@ -68,9 +68,10 @@ export function createWorker(parts: {
   let loop: Promise<void> | undefined
   let published = -1
 
+  /** Tells others of this worker and its jobs, again whenever jobs were added. */
   async function publish(): Promise<void> {
     const all = jobs.all()
-    if (all.length === published) return markWorkerSeen(store, id)
+    if (all.length === published) return
     const names = all.map(({ name }) => name)
     await registerWorker(store, {
       id,
@@ -160,6 +161,7 @@ export function createWorker(parts: {
       try {
         if (monotonicMs() - lookedAfterMs >= MAX_SLEEP_MS) {
           await publish()
+          await markWorkerSeen(store, id)
           await recover()
           lookedAfterMs = monotonicMs()
         }
