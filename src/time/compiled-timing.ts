@@ -3,7 +3,7 @@ import { mapCron } from './cron.js'
 import { mapEvery } from './every.js'
 import type { Instant } from './instant.js'
 import { mapOnce } from './once.js'
-import { type Report, readOrThrow } from './report.js'
+import { quote, type Report, readOrThrow } from './report.js'
 import { mapRRule } from './rrule.js'
 import type { Timing } from './timing.js'
 import type { MappedPattern, WallSource } from './wall-mapping.js'
@@ -56,6 +56,8 @@ function keyOf(timing: Timing): string {
       return `after\n${timing.interval}`
     case 'rrule':
       return `rrule\n${timing.rule}\n${timing.zone}`
+    default:
+      return JSON.stringify(timing)
   }
 }
 
@@ -76,6 +78,12 @@ function mapTiming(timing: Timing, report: Report): MappedPattern | undefined {
       return mapAfter(timing, report)
     case 'rrule':
       return mapRRule(timing, report)
+    default:
+      // A row that a newer version wrote.
+      return report(
+        'timing.kind',
+        `${quote((timing as { kind: unknown }).kind)} – is not known to this version`,
+      )
   }
 }
 

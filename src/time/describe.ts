@@ -35,11 +35,17 @@ function describeEvery({ every, anchor, zone }: EveryTiming): string {
 }
 
 function describeCron(timing: CronTiming): string {
-  const words = cronInWords(expandAlias(timing.expression), { use24HourTimeFormat: true }).replaceAll(
-    ' through ',
-    ' to ',
-  )
-  return [joinDays(words, timing), zoneInWords(timing.zone), ...policyInWords(timing)].join(', ')
+  const words = joinDays(cronWords(timing.expression), timing)
+  return [words, zoneInWords(timing.zone), ...policyInWords(timing)].join(', ')
+}
+
+function cronWords(expression: string): string {
+  try {
+    return cronInWords(expandAlias(expression), { use24HourTimeFormat: true }).replaceAll(' through ', ' to ')
+  } catch {
+    // Some texts that we take have no words in the library, such as `15W` in a list.
+    return `At the times of the cron expression "${expression}"`
+  }
 }
 
 /** The words leave open whether two day fields widen or narrow each other; ours says which. */

@@ -13,15 +13,19 @@ export function didYouMean(given: string, candidates: readonly string[]): string
   return best === undefined ? '' : ` (did you mean "${best}"?)`
 }
 
+/** Letters to replace, insert, remove, or swap with their neighbour. */
 function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index)
+  let beforeLast: number[] = []
+  let last = Array.from({ length: b.length + 1 }, (_, index) => index)
   for (let i = 1; i <= a.length; i++) {
-    const next = [i]
+    const row = [i]
     for (let j = 1; j <= b.length; j++) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1))
+      const replaced = last[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      const swapped = a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1] ? beforeLast[j - 2]! + 1 : replaced
+      row.push(Math.min(replaced, swapped, last[j]! + 1, row[j - 1]! + 1))
     }
-    row = next
+    beforeLast = last
+    last = row
   }
-  return row[b.length]!
+  return last[b.length]!
 }

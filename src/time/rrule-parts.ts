@@ -44,7 +44,9 @@ const LISTS = {
   BYSETPOS: { low: 1, high: 366, signed: true },
 } as const
 const PARTS = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'BYDAY', 'WKST', ...Object.keys(LISTS)]
-const LARGEST_NUMBER = 1_000_000
+const LARGEST_INTERVAL = 1_000_000
+/** Where a COUNT ends is found by counting, within the bound on steps. */
+const LARGEST_COUNT = 10_000
 
 /** Reads the rule itself, as in `FREQ=MONTHLY;BYDAY=-1FR`; reports everything that RFC 5545 does not allow. */
 export function readRuleParts(text: string, field: string, report: Report): RuleParts | undefined {
@@ -66,8 +68,8 @@ export function readRuleParts(text: string, field: string, report: Report): Rule
   const frequency = readFrequency(given.get('FREQ'), refuse)
   const parts: RuleParts = {
     frequency: frequency ?? 'DAILY',
-    interval: readPositive('INTERVAL', given.get('INTERVAL'), refuse) ?? 1,
-    count: readPositive('COUNT', given.get('COUNT'), refuse),
+    interval: readPositive('INTERVAL', given.get('INTERVAL'), LARGEST_INTERVAL, refuse) ?? 1,
+    count: readPositive('COUNT', given.get('COUNT'), LARGEST_COUNT, refuse),
     until: readUntil(given.get('UNTIL'), refuse),
     byMonth: list('BYMONTH'),
     byWeekNumber: list('BYWEEKNO'),
@@ -93,11 +95,16 @@ function readFrequency(text: string | undefined, refuse: Refuse): Frequency | un
   return refuse(`FREQ ${quote(text)} is none of ${FREQUENCIES.join(', ')}${didYouMean(text, FREQUENCIES)}`)
 }
 
-function readPositive(name: string, text: string | undefined, refuse: Refuse): number | undefined {
+function readPositive(
+  name: string,
+  text: string | undefined,
+  most: number,
+  refuse: Refuse,
+): number | undefined {
   if (text === undefined) return undefined
   const value = /^\d{1,9}$/.test(text) ? Number(text) : 0
-  if (value >= 1 && value <= LARGEST_NUMBER) return value
-  return refuse(`${name} ${quote(text)} is out of range 1–${LARGEST_NUMBER.toLocaleString('en')}`)
+  if (value >= 1 && value <= most) return value
+  return refuse(`${name} ${quote(text)} is out of range 1–${most.toLocaleString('en')}`)
 }
 
 function readUntil(text: string | undefined, refuse: Refuse): DateTime | undefined {

@@ -2,189 +2,146 @@ import { SECOND_MS, type WallTime } from './calendar.js'
 import { LAST_INSTANT } from './instant.js'
 import { RuleDays } from './rrule-days.js'
 import type { RuleParts } from './rrule-parts.js'
-import { step } from './search.js'
+import { SubDailyTimes } from './rrule-sub-daily.js'
+import { gaveUp, step } from './search.js'
+import { atOrAfterIn, atOrBeforeIn, combinations, positions } from './sorted-times.js'
+import type { WallPattern } from './wall-mapping.js'
 
 const DAY = 86_400
-const NEVER = Number.POSITIVE_INFINITY
 /** In seconds, with room for the zones that are ahead of UTC. */
 const LAST_SECOND = Math.floor(LAST_INSTANT / SECOND_MS) + DAY
 
-const SUB_DAILY = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
-
 /**
- * A rule in floating wall time, counted in whole seconds since 1970-01-01T00:00 on the wall.
- *
- * Days and times are independent for rules of a day and longer: days are walked, times are a list. Rules of hours,
- * minutes or seconds walk their periods, jumping over days, hours and minutes that cannot match.
+ * Periods in a row that BYSETPOS may find too few times in. A fifth Monday in February comes back within 40 years, or
+ * 480 months.
  */
-export class RulePattern {
-  readonly #parts: RuleParts
-  readonly #days: RuleDays
+const MAX_EMPTY_PERIODS = 500
+
+/** A search in both directions over whole seconds since 1970-01-01T00:00 on the wall. */
+export interface SecondSearch {
+  atOrAfter(second: number): number
+  atOrBefore(second: number): number
+}
+
+/** A rule in floating wall time, within its start, UNTIL and COUNT. */
+export class RulePattern implements WallPattern {
+  readonly #search: SecondSearch
   readonly #start: number
   /** Last second that may match, inclusive. */
   #end: number
-  readonly #next: (second: number) => number
 
   /** @param until - inclusive; `Infinity` for a rule without an end of its own. */
   constructor(parts: RuleParts, start: WallTime, until: WallTime) {
-    this.#parts = parts
     this.#start = Math.ceil(start / SECOND_MS)
     this.#end = Math.min(Math.floor(until / SECOND_MS), LAST_SECOND)
-    this.#days = new RuleDays(parts, Math.floor(this.#start / DAY))
-    this.#next = this.#searcher()
+    this.#search = searchFor(parts, this.#start)
     if (parts.count !== undefined) this.#end = this.#countedEnd(parts.count)
   }
 
   atOrAfter(wall: WallTime): WallTime {
-    const found = this.#atOrAfter(Math.ceil(wall / SECOND_MS))
-    return found * SECOND_MS
+    return this.#secondAtOrAfter(Math.ceil(wall / SECOND_MS)) * SECOND_MS
   }
 
-  #atOrAfter(second: number): number {
-    const found = this.#next(Math.max(second, this.#start))
-    return found <= this.#end ? found : NEVER
+  atOrBefore(wall: WallTime): WallTime {
+    const second = Math.min(Math.floor(wall / SECOND_MS), this.#end)
+    if (second < this.#start) return Number.NEGATIVE_INFINITY
+    const found = this.#search.atOrBefore(second)
+    return found >= this.#start ? found * SECOND_MS : Number.NEGATIVE_INFINITY
+  }
+
+  #secondAtOrAfter(second: number): number {
+    const from = Math.max(second, this.#start)
+    if (from > this.#end) return Number.POSITIVE_INFINITY
+    const found = this.#search.atOrAfter(from)
+    return found <= this.#end ? found : Number.POSITIVE_INFINITY
   }
 
   /** COUNT, resolved to the last second it lets through; -Infinity when it cannot be counted within the bound. */
   #countedEnd(count: number): number {
     let last = this.#start - 1
     for (let found = 0; found < count; found++) {
-      if (!step()) return Number.NEGATIVE_INFINITY
-      const next = this.#atOrAfter(last + 1)
-      if (next === NEVER) return last
+      const next = this.#secondAtOrAfter(last + 1)
+      if (gaveUp()) return Number.NEGATIVE_INFINITY
+      if (next === Number.POSITIVE_INFINITY) return last
       last = next
     }
     return last
   }
+}
 
-  #searcher(): (second: number) => number {
-    const { frequency, bySetPosition } = this.#parts
-    if (frequency === 'HOURLY' || frequency === 'MINUTELY' || frequency === 'SECONDLY') {
-      return this.#subDailySearch(SUB_DAILY[frequency])
+function searchFor(parts: RuleParts, start: number): SecondSearch {
+  const startDay = Math.floor(start / DAY)
+  const startTime = start - startDay * DAY
+  const days = new RuleDays(parts, startDay)
+  switch (parts.frequency) {
+    case 'HOURLY':
+    case 'MINUTELY':
+    case 'SECONDLY':
+      return new SubDailyTimes(parts, parts.frequency, days, start)
+    default: {
+      const times = combinations(
+        parts.byHour.length > 0 ? parts.byHour : [Math.floor(startTime / 3600)],
+        parts.byMinute.length > 0 ? parts.byMinute : [Math.floor(startTime / 60) % 60],
+        parts.bySecond.length > 0 ? parts.bySecond : [startTime % 60],
+      )
+      return parts.bySetPosition.length > 0
+        ? chosenTimes(days, times, parts.bySetPosition)
+        : allTimes(days, times)
     }
-    const startTime = this.#start - Math.floor(this.#start / DAY) * DAY
-    const times = timesOf(
-      filled(this.#parts.byHour, Math.floor(startTime / 3600)),
-      filled(this.#parts.byMinute, Math.floor(startTime / 60) % 60),
-      filled(this.#parts.bySecond, startTime % 60),
+  }
+}
+
+/** Every one of the times on every one of the days. */
+function allTimes(days: RuleDays, times: readonly number[]): SecondSearch {
+  return {
+    atOrAfter(second) {
+      const day = Math.floor(second / DAY)
+      const found = days.atOrAfter(day)
+      const time = found === day ? atOrAfterIn(times, second - day * DAY) : times[0]!
+      return time === undefined ? days.atOrAfter(day + 1) * DAY + times[0]! : found * DAY + time
+    },
+    atOrBefore(second) {
+      const day = Math.floor(second / DAY)
+      const found = days.atOrBefore(day)
+      const time = found === day ? atOrBeforeIn(times, second - day * DAY) : times.at(-1)!
+      return time === undefined ? days.atOrBefore(day - 1) * DAY + times.at(-1)! : found * DAY + time
+    },
+  }
+}
+
+/** BYSETPOS: some of all that a whole period yields, also counting what lies before the start. */
+function chosenTimes(days: RuleDays, times: readonly number[], wanted: readonly number[]): SecondSearch {
+  const chosenIn = ({ from, to }: { from: number; to: number }) => {
+    const inside: number[] = []
+    for (let day = days.atOrAfter(from); day < to; day = days.atOrAfter(day + 1)) inside.push(day)
+    return positions(wanted, inside.length * times.length).map(
+      (index) => inside[Math.floor(index / times.length)]! * DAY + times[index % times.length]!,
     )
-    return bySetPosition.length > 0 ? this.#positionSearch(times) : this.#dailySearch(times)
   }
-
-  #dailySearch(times: readonly number[]): (second: number) => number {
-    return (second) => {
-      let day = Math.floor(second / DAY)
-      let time = second - day * DAY
-      while (day * DAY <= this.#end && step()) {
-        const candidate = this.#days.candidate(day)
-        if (candidate === day && this.#days.matches(day)) {
-          const index = firstIndex(times, time)
-          if (index < times.length) return day * DAY + times[index]!
-        }
-        day = Math.max(candidate, day + (candidate === day ? 1 : 0))
-        time = 0
+  return {
+    atOrAfter(second) {
+      let day = days.period(Math.floor(second / DAY)).from
+      for (let empty = 0; empty <= MAX_EMPTY_PERIODS && step(); empty++) {
+        day = days.atOrAfter(day)
+        if (day === Number.POSITIVE_INFINITY) break
+        const period = days.period(day)
+        const found = atOrAfterIn(chosenIn(period), second)
+        if (found !== undefined) return found
+        day = period.to
       }
-      return NEVER
-    }
-  }
-
-  /** BYSETPOS chooses among all that a whole period yields, also what lies before the start. */
-  #positionSearch(times: readonly number[]): (second: number) => number {
-    return (second) => {
-      let day = Math.floor(second / DAY)
-      while (day * DAY <= this.#end && step()) {
-        const { from, to, taken } = this.#days.periodAround(day)
-        if (taken) {
-          const days: number[] = []
-          for (let inside = from; inside < to && step(); inside++) {
-            if (this.#days.matches(inside)) days.push(inside)
-          }
-          const found = positions(this.#parts.bySetPosition, days.length * times.length)
-            .map((index) => days[Math.floor(index / times.length)]! * DAY + times[index % times.length]!)
-            .find((chosen) => chosen >= second)
-          if (found !== undefined) return found
-        }
-        day = taken ? to : this.#days.candidate(day)
+      return Number.POSITIVE_INFINITY
+    },
+    atOrBefore(second) {
+      let day = days.period(Math.floor(second / DAY)).to - 1
+      for (let empty = 0; empty <= MAX_EMPTY_PERIODS && step(); empty++) {
+        day = days.atOrBefore(day)
+        if (day === Number.NEGATIVE_INFINITY) break
+        const period = days.period(day)
+        const found = atOrBeforeIn(chosenIn(period), second)
+        if (found !== undefined) return found
+        day = period.from - 1
       }
-      return NEVER
-    }
+      return Number.NEGATIVE_INFINITY
+    },
   }
-
-  #subDailySearch(unit: number): (second: number) => number {
-    const { interval, byHour, byMinute, bySecond, bySetPosition } = this.#parts
-    const startPeriod = Math.floor(this.#start / unit)
-    const startTime = this.#start - Math.floor(this.#start / DAY) * DAY
-    const all = timesOf(
-      [0],
-      unit === 3600 ? filled(byMinute, Math.floor(startTime / 60) % 60) : [0],
-      unit >= 60 ? filled(bySecond, startTime % 60) : [0],
-    )
-    const inside =
-      bySetPosition.length > 0 ? positions(bySetPosition, all.length).map((index) => all[index]!) : all
-    return (from) => {
-      let second = from
-      while (second <= this.#end && step()) {
-        const period = Math.floor(second / unit)
-        const behind = (period - startPeriod) % interval
-        if (behind > 0) {
-          second = (period + interval - behind) * unit
-          continue
-        }
-        const day = Math.floor(second / DAY)
-        const candidate = this.#days.candidate(day)
-        const time = second - day * DAY
-        if (candidate > day) second = candidate * DAY
-        else if (!this.#days.matches(day)) second = (day + 1) * DAY
-        else if (excludes(byHour, Math.floor(time / 3600))) second = nextMultiple(second, 3600)
-        else if (unit <= 60 && excludes(byMinute, Math.floor(time / 60) % 60))
-          second = nextMultiple(second, 60)
-        else if (unit === 1 && excludes(bySecond, time % 60)) second += 1
-        else {
-          const index = firstIndex(inside, second - period * unit)
-          if (index < inside.length) return period * unit + inside[index]!
-          second = (period + interval) * unit
-        }
-      }
-      return NEVER
-    }
-  }
-}
-
-function filled(list: readonly number[], preset: number): readonly number[] {
-  return list.length > 0 ? list : [preset]
-}
-
-function excludes(list: readonly number[], value: number): boolean {
-  return list.length > 0 && !list.includes(value)
-}
-
-function nextMultiple(second: number, unit: number): number {
-  return (Math.floor(second / unit) + 1) * unit
-}
-
-/** All combinations in seconds, ascending, none twice. */
-function timesOf(hours: readonly number[], minutes: readonly number[], seconds: readonly number[]): number[] {
-  const times = new Set<number>()
-  for (const hour of hours) {
-    for (const minute of minutes) for (const second of seconds) times.add(hour * 3600 + minute * 60 + second)
-  }
-  return [...times].sort((a, b) => a - b)
-}
-
-/** BYSETPOS as indexes from 0 into a set of that size, ascending, none twice. */
-function positions(list: readonly number[], size: number): number[] {
-  const indexes = list.map((position) => (position > 0 ? position - 1 : size + position))
-  return [...new Set(indexes.filter((index) => index >= 0 && index < size))].sort((a, b) => a - b)
-}
-
-/** Index of the first value not below the given one. */
-function firstIndex(values: readonly number[], least: number): number {
-  let low = 0
-  let high = values.length
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (values[middle]! < least) low = middle + 1
-    else high = middle
-  }
-  return low
 }

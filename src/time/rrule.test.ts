@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { formatWall } from './instant.js'
+import { MAX_SEARCH_STEPS, searchSteps } from './search.js'
 import { compileTiming, rrule } from './timing.js'
 import { wallAt } from './wall-mapping.js'
 import { zoneNamed } from './zone.js'
@@ -296,4 +297,103 @@ function twentyMinutes(...dates: string[]): string[] {
 
 test.each(EXAMPLES)('RFC 5545: %s', (_, rule, expected, complete) => {
   expect(walls(rule, complete ? 1_000 : expected.length)).toEqual(expected)
+})
+
+test.each([
+  ['', 'has 0 rules; expected one'],
+  ['FREQ=FORTNIGHTLY', '"FREQ=FORTNIGHTLY" – FREQ "FORTNIGHTLY" is none of YEARLY'],
+  ['FREQ=DALY', '(did you mean "DAILY"?)'],
+  ['INTERVAL=2', 'expected a line with RRULE'],
+  ['RRULE:INTERVAL=2', 'FREQ is missing'],
+  ['FREQ=DAILY;BYHOUR=24', 'BYHOUR "24" is out of range 0–23'],
+  ['FREQ=DAILY;BYHOUR=-1', 'BYHOUR "-1" is out of range 0–23'],
+  ['FREQ=MONTHLY;BYMONTHDAY=32', 'BYMONTHDAY "32" is out of range ±1–31'],
+  ['FREQ=MONTHLY;BYMONTHDAY=0', 'BYMONTHDAY "0" is out of range'],
+  ['FREQ=MONTHLY;BYDAY=XX', 'BYDAY "XX" is not a weekday such as MO, 2TU or -1FR'],
+  ['FREQ=MONTHLY;BYDAY=0MO', 'the number is out of range'],
+  ['FREQ=WEEKLY;BYDAY=1MO', 'BYDAY takes no number with FREQ=WEEKLY'],
+  ['FREQ=MONTHLY;BYWEEKNO=1', 'BYWEEKNO is for FREQ=YEARLY only'],
+  ['FREQ=DAILY;BYYEARDAY=1', 'BYYEARDAY does not go with FREQ=DAILY'],
+  ['FREQ=WEEKLY;BYMONTHDAY=1', 'BYMONTHDAY does not go with FREQ=WEEKLY'],
+  ['FREQ=YEARLY;BYWEEKNO=1;BYDAY=1MO', 'BYDAY takes no number together with BYWEEKNO'],
+  ['FREQ=DAILY;BYSETPOS=1', 'BYSETPOS needs another BY part'],
+  ['FREQ=DAILY;COUNT=1;UNTIL=20300101', 'COUNT and UNTIL exclude each other'],
+  ['FREQ=DAILY;COUNT=0', 'COUNT "0" is out of range'],
+  ['FREQ=DAILY;INTERVAL=x', 'INTERVAL "X" is out of range'],
+  ['FREQ=DAILY;FREQ=DAILY', 'FREQ is given twice'],
+  ['FREQ=DAILY;BYHOR=1', '"BYHOR" is not a part of a rule (did you mean "BYHOUR"?)'],
+  ['FREQ=DAILY;COUNT=', 'COUNT has no value'],
+  ['FREQ=DAILY;UNTIL=20301301', 'UNTIL "20301301T235959" does not exist'],
+  ['FREQ=DAILY;WKST=XX', 'WKST "XX" is none of'],
+  [
+    'DTSTART:20260101\nEXRULE:FREQ=DAILY\nRRULE:FREQ=DAILY',
+    '"EXRULE:FREQ=DAILY" – expected a line with RRULE, DTSTART, EXDATE, RDATE',
+  ],
+  ['DTSTART:2026-01-01\nRRULE:FREQ=DAILY', '"2026-01-01" is not a date such as 20261201T090000'],
+  ['DTSTART;X=1:20260101\nRRULE:FREQ=DAILY', '"X=1" is not understood'],
+  [
+    'DTSTART;TZID=Europe/Paris:20260101T000000\nRRULE:FREQ=DAILY',
+    'TZID=Europe/Paris – differs from the zone "America/New_York"',
+  ],
+  ['FREQ=YEARLY;BYMONTH=2;BYMONTHDAY=30', 'never happens'],
+  ['FREQ=SECONDLY;BYMONTH=2;BYMONTHDAY=30', 'never happens'],
+  ['FREQ=HOURLY;INTERVAL=24;BYHOUR=5', 'never happens'],
+  ['DTSTART:20260101T000000\nRRULE:FREQ=DAILY;UNTIL=20251231', 'never happens'],
+])('%j is refused with the reason', (text, message) => {
+  expect(() => rrule(text, { zone: NEW_YORK })).toThrow(message)
+  expect(searchSteps()).toBeLessThanOrEqual(MAX_SEARCH_STEPS)
+})
+
+test('every mistake of a rule is reported at once', () => {
+  expect(() => rrule('FREQ=DAILY;BYHOUR=24;BYMINUTE=60')).toThrow(/BYHOUR.*\n.*BYMINUTE/)
+})
+
+test('the zone comes from TZID when none is given', () => {
+  expect(rrule(`${START}\nRRULE:FREQ=DAILY`)).toEqual({
+    kind: 'rrule',
+    rule: 'DTSTART:19970902T090000\nRRULE:FREQ=DAILY',
+    zone: NEW_YORK,
+  })
+})
+
+test('folded lines, blank lines and lower case are read', () => {
+  expect(rrule('dtstart:20260101t090000\r\n\r\nrrule:freq=daily;byh\r\n our=9').rule).toBe(
+    'DTSTART:20260101T090000\nRRULE:FREQ=DAILY;BYHOUR=9',
+  )
+})
+
+test('dates are added and taken out', () => {
+  const text = `${START}\nRRULE:FREQ=DAILY;COUNT=3\nRDATE:19970910T120000,19970901T080000\nEXDATE:19970903T090000`
+  expect(walls(text, 9)).toEqual([
+    '1997-09-01T08:00',
+    '1997-09-02T09:00',
+    '1997-09-04T09:00',
+    '1997-09-10T12:00',
+  ])
+})
+
+test('an UNTIL without a time includes that day', () => {
+  expect(walls(`${START}\nRRULE:FREQ=DAILY;UNTIL=19970903`, 9)).toEqual([
+    '1997-09-02T09:00',
+    '1997-09-03T09:00',
+  ])
+})
+
+test('a rule in a zone is moved out of the gap and comes back to its hour', () => {
+  const text = 'DTSTART:20260307T023000\nRRULE:FREQ=DAILY;COUNT=3'
+  expect(walls(text, 9)).toEqual(['2026-03-07T02:30', '2026-03-08T03:30', '2026-03-09T02:30'])
+})
+
+test('a rule in seconds with a rare hour is found at once', () => {
+  expect(walls('FREQ=SECONDLY;BYHOUR=3;BYMINUTE=0', 2, Date.parse('2026-06-01T12:00Z'))).toEqual([
+    '2026-06-02T03:00',
+    '2026-06-02T03:00',
+  ])
+  expect(searchSteps()).toBeLessThan(100)
+})
+
+test('a COUNT that takes too long to count is refused instead of counted', () => {
+  expect(() => rrule('FREQ=YEARLY;COUNT=9000;BYDAY=MO;BYMONTHDAY=13')).toThrow(
+    'or only after more steps than we take',
+  )
 })

@@ -66,5 +66,5 @@ function recurrence(text: RRuleText, zone: Zone): RecurrenceSet {
   const start = text.start === undefined ? DEFAULT_START : onWall(text.start)
   const until = text.rule.until === undefined ? Number.POSITIVE_INFINITY : onWall(text.rule.until)
   const rule = new RulePattern(text.rule, start, until)
-  return new RecurrenceSet(rule, text.added.map(onWall), text.excluded.map(onWall), start)
+  return new RecurrenceSet(rule, text.added.map(onWall), text.excluded.map(onWall))
 }

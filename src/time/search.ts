@@ -6,12 +6,11 @@
  * One search runs at a time (it never awaits), hence one counter.
  */
 
-/**
- * A step looks at one day, month, or stretch of a zone, and takes some ten nanoseconds. A date falls on a given
- * weekday again within 40 years, which is a sixth of this in days; the rest is for counting through a
- * rule with COUNT. Who has found nothing by then never will.
- */
-export const MAX_SEARCH_STEPS = 100_000
+/** A step looks at one month, one stretch of a zone, or one period of a rule: a fraction of a microsecond each. */
+export const MAX_SEARCH_STEPS = 20_000
+
+/** The months of the 400 years after which the calendar repeats: who has found no day in them never will. */
+export const MAX_EMPTY_MONTHS = 4_800
 
 let steps = 0
 
@@ -21,8 +20,14 @@ export function startSearch(): void {
 
 /** Counts one step; false when the search has to give up. */
 export function step(): boolean {
+  if (steps >= MAX_SEARCH_STEPS) return false
   steps += 1
-  return steps < MAX_SEARCH_STEPS
+  return true
+}
+
+/** The search has spent its steps: what it did not find may still exist. */
+export function gaveUp(): boolean {
+  return steps >= MAX_SEARCH_STEPS
 }
 
 /** Steps of the latest search, for tests and benchmarks. */
