@@ -31,3 +31,8 @@ export const databaseClock: Clock = {
 export function monotonicMs(): number {
   return performance.now()
 }
+
+/** The host's time of day, for showing and previewing; nothing is decided by it. */
+export function hostNow(): Instant {
+  return Date.now()
+}

@@ -12,3 +12,19 @@ const format = new Intl.DateTimeFormat('en-CA', {
 export function localTime(instant: Date): string {
   return format.format(instant).replace(', ', ' ')
 }
+
+const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })
+const UNITS = [
+  ['year', 365.25 * 86_400_000],
+  ['month', 30.4375 * 86_400_000],
+  ['day', 86_400_000],
+  ['hour', 3_600_000],
+  ['minute', 60_000],
+  ['second', 1_000],
+] as const
+
+/** `in 3 days`, `2 hours ago`: in the largest unit of which there are two, or else in the one below. */
+export function distance(ms: number): string {
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= 2 * size) ?? UNITS.at(-1)!
+  return relative.format(Math.trunc(ms / size), unit)
+}

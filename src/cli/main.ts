@@ -4,6 +4,7 @@ import pc from 'picocolors'
 import { EscapementError } from '../errors.js'
 import { VERSION } from '../version.js'
 import { addMigrate } from './commands/migrate.js'
+import { addPreview } from './commands/preview.js'
 import { addSchedules } from './commands/schedules.js'
 import { addUp } from './commands/up.js'
 
@@ -17,6 +18,7 @@ const program = new Command('escapement')
 addUp(program)
 addMigrate(program)
 addSchedules(program)
+addPreview(program)
 for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.copyInheritedSettings(program)
 }

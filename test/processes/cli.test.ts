@@ -170,6 +170,73 @@ describe('up', () => {
   })
 })
 
+describe('preview', () => {
+  const args = ['preview', '--cron', '30 2 * * *', '--zone', 'America/New_York', '--from', '2026-03-07T12:00']
+
+  it('prints JSON with a note where the zone moved an occurrence', async () => {
+    const { status, lines } = await run([...args, '--count', '2', '--json'])
+    expect(status).toBe(0)
+    expect(JSON.parse(lines.join(''))).toEqual({
+      description: 'At 02:30, every day, New York time',
+      occurrences: [
+        {
+          planTime: '2026-03-08T07:30:00.000Z',
+          local: '2026-03-08T03:30:00-04:00',
+          note: expect.stringContaining('02:30 does not exist on 2026-03-08'),
+        },
+        { planTime: '2026-03-09T06:30:00.000Z', local: '2026-03-09T02:30:00-04:00' },
+      ],
+    })
+  })
+
+  it('prints a table with local time, the zone, UTC and the distance', async () => {
+    const { lines } = await run([...args, '--count', '1'], { TZ: 'Asia/Kolkata' })
+    expect(lines[0]).toBe('At 02:30, every day, New York time')
+    expect(lines[1]!.split(/ {2,}/)).toEqual(['LOCAL', 'AMERICA/NEW_YORK', 'UTC', 'DISTANCE', 'NOTE'])
+    expect(lines[2]!.split(/ {2,}/)).toEqual([
+      '2026-03-08 13:00:00',
+      '2026-03-08 03:30:00-04:00',
+      '2026-03-08 07:30:00',
+      expect.stringMatching(/ ago$|^in /),
+      expect.stringContaining('moved to 03:30'),
+    ])
+  })
+
+  it('includes the instant that it starts from', async () => {
+    const { lines } = await run([
+      'preview',
+      '--every',
+      '1 day',
+      '--from',
+      '2026-01-01',
+      '--count',
+      '1',
+      '--json',
+    ])
+    expect(JSON.parse(lines.join('')).occurrences).toMatchObject([{ planTime: '2026-01-01T00:00:00.000Z' }])
+  })
+
+  it.each([
+    [
+      ['--cron', '0 0 30 2 *'],
+      'error: timing.expression: "0 0 30 2 *" – never happens: no such day exists in any year',
+    ],
+    [['--cron', '61 * * * *'], 'error: timing.expression: "61 * * * *" – minute 61 is out of range 0–59'],
+    [['--every', '5m', '--zone', 'Mars/X'], 'error: timing.zone: "Mars/X" – is not an IANA time zone'],
+    [[], 'error: Give exactly one of --cron, --every, --at, --after, --rrule.'],
+    [
+      ['--at', '2026-01-01', '--after', '1h'],
+      'error: Give exactly one of --cron, --every, --at, --after, --rrule, not 2.',
+    ],
+    [
+      ['--every', '1 day', '--from', 'soon'],
+      expect.stringMatching(/^error: --from: "soon" – is not an ISO 8601/),
+    ],
+  ])('refuses %j in one line', async (flags, message) => {
+    expect(await run(['preview', ...flags])).toEqual({ status: 1, lines: [message] })
+  })
+})
+
 describe('migrate', () => {
   const schema = freshSchemaName()
   const args = ['migrate', '--schema', schema]
