@@ -57,6 +57,12 @@ export function damaged(directory: string, cause: unknown): EscapementError {
   )
 }
 
+/** What could not be created is begun anew by the next who opens the directory. */
+export function notCreated(directory: string, cause: unknown): EscapementError {
+  const reason = cause instanceof Error ? firstLine(cause.message) : String(cause)
+  return unusable(directory, `cannot take a new database: ${reason}.`, cause)
+}
+
 async function checkVersion(directory: string, path: string): Promise<void> {
   let version: string
   try {

@@ -114,6 +114,8 @@ function accepts(path: string): Promise<boolean> {
       if (error.code === 'ECONNREFUSED' || error.code === 'ENOENT') resolve(false)
       // The queue of connections is full: somebody listens.
       else if (error.code === 'EAGAIN') resolve(true)
+      // The owner died with our connection in its queue: nobody listens there a moment later.
+      else if (error.code === 'ECONNRESET') resolve(accepts(path))
       else reject(notLockable(path, error))
     })
   })
@@ -186,8 +188,9 @@ async function removeExpired(real: string, guard: string): Promise<void> {
     const expired = async (folder: string) => now - (await stat(folder)).mtimeMs > GUARD_EXPIRES_MS
     if (!(await expired(guard))) return
     // Two may find it expired; the slower one moves a guard that the faster one has just made, and gives it back.
-    await rename(guard, mine)
-    if (!(await expired(mine))) await rename(mine, guard)
+    const moved = join(mine, 'expired')
+    await rename(guard, moved)
+    if (!(await expired(moved))) await rename(moved, guard)
   } catch (error) {
     // It was removed, or taken, between two of these steps: look again.
     if (!['ENOENT', 'ENOTEMPTY', 'EEXIST', 'EPERM'].includes((error as NodeJS.ErrnoException).code ?? ''))

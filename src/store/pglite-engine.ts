@@ -64,6 +64,7 @@ export class PGliteEngine {
       this.onNotification(message.notification.channel, message.notification.payload)
     } else if ('failed' in message) {
       this.#die(message.failed)
+      void this.#thread.terminate()
     } else if ('reply' in message) {
       this.#answer(message.id, message.reply)
     }

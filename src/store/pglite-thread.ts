@@ -6,8 +6,7 @@
  * decided on the main side (`pglite.ts`), which never mixes others in between.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import { PGlite, type PGliteOptions } from '@electric-sql/pglite'
-import { DATE, INT8, keepText, parseInt8, parseTimestamptz, TIMESTAMP, TIMESTAMPTZ } from './column-types.js'
+import type { PGlite } from '@electric-sql/pglite'
 import { errorFields } from './pglite-errors.js'
 import { Maintenance } from './pglite-maintenance.js'
 import {
@@ -18,56 +17,17 @@ import {
   type ThreadOptions,
   type ToThread,
 } from './pglite-messages.js'
+import { startPGlite } from './pglite-start.js'
 import { syncTree } from './sync-to-disk.js'
 import { SyncedFileSystem } from './synced-file-system.js'
 
 const port = parentPort!
 const options = workerData as ThreadOptions
 
-const SETTINGS = {
-  search_path: 'public',
-  exit_on_error: 'false',
-  log_checkpoints: 'false',
-  // There is one process: what would be done by others must not be waited for.
-  max_worker_processes: '0',
-  max_parallel_workers: '0',
-  max_parallel_workers_per_gather: '0',
-  max_parallel_maintenance_workers: '0',
-  io_method: 'sync',
-  datestyle: 'ISO, YMD',
-  fsync: 'on',
-  // The only method that reaches the file system: `fdatasync` and `open_datasync` do nothing in the engine.
-  wal_sync_method: 'fsync',
-  // The memory of a WebAssembly module never shrinks; the host's page cache does the rest.
-  shared_buffers: '8MB',
-  wal_buffers: '256kB',
-  max_connections: '5',
-  work_mem: '4MB',
-  maintenance_work_mem: '16MB',
-}
-
-function startParams(): string[] {
-  const settings = Object.entries(SETTINGS).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-  return ['--single', '-O', '-j', ...settings]
-}
-
 async function main(): Promise<void> {
   const { data, template } = options
   const files = data && new SyncedFileSystem(data.path)
-  const engineOptions: PGliteOptions = {
-    startParams: startParams(),
-    // A segment of 1 MB instead of 16: small folders, and checkpoints that give space back.
-    initDbStartParams: ['--wal-segsize=1'],
-    parsers: {
-      [INT8]: parseInt8,
-      [DATE]: keepText,
-      [TIMESTAMP]: keepText,
-      [TIMESTAMPTZ]: parseTimestamptz,
-    },
-  }
-  if (files) engineOptions.fs = files
-  if (template && data?.isNew !== false) engineOptions.loadDataDir = new Blob([template])
-  const engine = await startEngine(engineOptions)
+  const engine = await startPGlite(files, data?.isNew === false ? null : template, fail)
   // What was unpacked was only written; from here on the engine syncs what it writes.
   if (data?.isNew) syncTree(data.path)
   engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
@@ -97,21 +57,6 @@ async function main(): Promise<void> {
     }),
   )
   send({ id: STARTING, reply: { done: true } })
-}
-
-/** When PGlite cannot start, its own error says nothing; the engine says why on its standard error. */
-async function startEngine(engineOptions: PGliteOptions): Promise<PGlite> {
-  let reason = ''
-  const onStderr = (line: string) => {
-    const [, fatal] = /\b(?:FATAL|PANIC): +(.*)/.exec(line) ?? []
-    reason ||= fatal ?? ''
-    return false
-  }
-  try {
-    return await PGlite.create({ ...engineOptions, onStderr })
-  } catch (error) {
-    throw reason ? new Error(reason, { cause: error }) : error
-  }
 }
 
 const ENDS_TRANSACTION: ReadonlySet<Request['op']> = new Set(['commit', 'rollback'])
@@ -167,9 +112,9 @@ async function answer(engine: PGlite, request: Request): Promise<Reply> {
   }
 }
 
+/** The last message: the main side rejects what is pending and ends this thread, wherever it is. */
 function fail(error: unknown): void {
   send({ failed: errorFields(error) })
-  port.close()
 }
 
 function send(message: FromThread): void {

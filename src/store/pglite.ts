@@ -1,6 +1,6 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EscapementError } from '../errors.js'
-import { damaged, ensureDirectory, inspectDataDirectory, markComplete } from './data-directory.js'
+import { damaged, ensureDirectory, inspectDataDirectory, markComplete, notCreated } from './data-directory.js'
 import type { Database, Param, Queryable, Transaction } from './database.js'
 import { type DirectoryLock, lockDirectory } from './directory-lock.js'
 import { parameterText } from './parameters.js'
@@ -49,7 +49,9 @@ export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedD
     const data = await inspectDataDirectory(directory)
     if (data.isNew) {
       // Creating takes several times the memory of running, and an engine gives none back: one to create, one to run.
-      await createData({ data, template, maintenance })
+      await createData({ data, template, maintenance }).catch((error) => {
+        throw notCreated(directory, error)
+      })
       await markComplete(directory)
     }
     const existing = { data: { ...data, isNew: false }, template: null, maintenance }

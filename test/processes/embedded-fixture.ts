@@ -2,7 +2,8 @@
  * A process with an embedded database that says in lines of JSON what happens to it.
  * Arguments: what to do, and the directory.
  */
-import { statSync, writeFileSync } from 'node:fs'
+import { rmSync, statSync, writeFileSync } from 'node:fs'
+import { lockDirectory } from '../../src/store/directory-lock.js'
 import { openPGlite } from '../../src/store/pglite.js'
 
 const [task, directory] = process.argv.slice(2) as [string, string]
@@ -14,6 +15,14 @@ function say(line: object): void {
 async function main(): Promise<void> {
   // As root every folder can be written: become somebody else first.
   if (task === 'unprivileged' && process.getuid?.() === 0) process.setuid?.(65534)
+  if (task === 'take-and-die') {
+    await lockDirectory(directory)
+    say({ taken: process.pid })
+    // Only one at a time may be here.
+    writeFileSync(`${directory}.owner`, '', { flag: 'wx' })
+    rmSync(`${directory}.owner`)
+    process.kill(process.pid, 'SIGKILL')
+  }
   const database = await openPGlite({ directory })
   say({ opened: process.pid })
 
@@ -65,15 +74,20 @@ async function main(): Promise<void> {
       await database.close()
       break
     }
-    case 'break-syncs': {
+    case 'break-disk': {
       await database.query('create table counted (id int)')
-      writeFileSync(`${process.env.SYNC_LOG}.broken`, '')
-      const refusals: string[] = []
-      for (const text of ['insert into counted values (1)', 'select 1']) {
+      await database.query('insert into counted values (1)')
+      writeFileSync(`${process.env.SYNC_LOG}.${process.env.BREAK}`, '')
+      const refusals: unknown[] = []
+      for (const text of ['insert into counted values (2)', 'insert into counted values (3)']) {
         await database.query(text).catch((error) => refusals.push(error.code))
       }
       say({ refusals })
       await database.close()
+      rmSync(`${process.env.SYNC_LOG}.${process.env.BREAK}`)
+      const again = await openPGlite({ directory })
+      say({ rows: await again.query('select id from counted order by id') })
+      await again.close()
       break
     }
   }

@@ -40,11 +40,14 @@ function start(task: string, directory: string, options?: FixtureOptions): Fixtu
   return started
 }
 
-async function withSyncLog(task: string): Promise<FixtureProcess> {
+async function withSyncLog(task: string, env: Record<string, string> = {}): Promise<FixtureProcess> {
   const directory = freshDirectory()
   const log = `${directory}.syncs`
   writeFileSync(log, '')
-  const started = start(task, directory, { env: { SYNC_LOG: log }, nodeOptions: ['--require', syncLogger] })
+  const started = start(task, directory, {
+    env: { ...env, SYNC_LOG: log },
+    nodeOptions: ['--require', syncLogger],
+  })
   expect(await started.exitCode()).toBe(0)
   return started
 }
@@ -91,6 +94,20 @@ describe('a directory in use', () => {
     await Promise.all(rivals.map((rival) => rival.kill()))
   })
 
+  it('has one owner at a time, however many die right after taking it', async () => {
+    const directory = join(scratch, 'contended')
+    mkdirSync(directory)
+    const rivals = Array.from({ length: 16 }, () => start('take-and-die', directory))
+    await Promise.all(rivals.map((rival) => rival.exitCode()))
+    for (const { lines, stderr } of rivals) {
+      const [first] = lines
+      expect(stderr).toBe('')
+      expect(lines).toHaveLength(1)
+      expect('taken' in first! || first!.refused === 'directory_in_use').toBe(true)
+    }
+    expect(rivals.filter(({ lines }) => 'taken' in lines[0]!).length).toBeGreaterThan(0)
+  })
+
   it('that this user cannot write is refused in one line', async () => {
     const directory = join(scratch, 'read-only')
     mkdirSync(directory)
@@ -110,10 +127,17 @@ describe('durability', () => {
     expect(lines.at(-1)).toEqual({ single: Array(50).fill(1), together: 1, reading: 0 })
   })
 
-  it('acknowledges nothing more once a sync has failed', async () => {
-    const { lines } = await withSyncLog('break-syncs')
-    expect(lines.at(-1)).toEqual({ refusals: ['database_unusable', 'database_unusable'] })
-  })
+  it.each([
+    ['a sync fails', 'broken'],
+    ['the disk is full', 'full'],
+  ])(
+    'acknowledges nothing more once %s, and opens again with what it had acknowledged',
+    async (_, problem) => {
+      const { lines } = await withSyncLog('break-disk', { BREAK: problem })
+      expect(lines).toContainEqual({ refusals: ['database_unusable', 'database_unusable'] })
+      expect(lines.at(-1)).toMatchObject({ rows: expect.arrayContaining([{ id: 1 }]) })
+    },
+  )
 
   it('loses nothing acknowledged when killed in the middle of writing, again and again', async () => {
     const directory = freshDirectory()

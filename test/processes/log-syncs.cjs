@@ -1,5 +1,5 @@
-// Preloaded into a process and its threads: each sync of a file adds one byte to the file SYNC_LOG, and fails once the
-// file SYNC_LOG.broken exists.
+// Preloaded into a process and its threads: each sync of a file adds one byte to the file SYNC_LOG. Syncs fail while the
+// file SYNC_LOG.broken exists, and writes while SYNC_LOG.full does.
 const fs = require('node:fs')
 const { syncBuiltinESMExports } = require('node:module')
 
@@ -11,5 +11,13 @@ for (const name of ['fsyncSync', 'fdatasyncSync']) {
     sync(descriptor)
     fs.appendFileSync(log, '.')
   }
+}
+const write = fs.writeSync
+fs.writeSync = (...args) => {
+  // The first three descriptors are the standard streams.
+  if (args[0] > 2 && fs.existsSync(`${log}.full`)) {
+    throw Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' })
+  }
+  return write(...args)
 }
 syncBuiltinESMExports()

@@ -1,4 +1,13 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -155,15 +164,18 @@ describe('a directory', () => {
     return error.message.replace(scratch, '')
   }
 
-  async function createIn(name: string): Promise<string> {
-    const created = await openPGlite({ directory: join(scratch, name), template })
+  beforeAll(async () => {
+    const created = await openPGlite({ directory: join(scratch, 'kept'), template })
     await created.query(`create table kept as select 42 as answer`)
     await created.close()
+  })
+
+  function copyOfKept(name: string): string {
+    cpSync(join(scratch, 'kept'), join(scratch, name), { recursive: true })
     return join(scratch, name, 'data')
   }
 
   it('keeps what was written, and ignores the template once there is a database', async () => {
-    await createIn('kept')
     const again = await openPGlite({ directory: join(scratch, 'kept'), template })
     expect(await again.query('select answer from kept')).toEqual([{ answer: 42 }])
     await again.close()
@@ -196,7 +208,7 @@ describe('a directory', () => {
     ['without its log', (data: string) => rmSync(join(data, 'pg_wal'), { recursive: true })],
     ['without its catalogue', (data: string) => rmSync(join(data, 'base'), { recursive: true })],
   ])('%s is refused in one line', async (problem, damage) => {
-    damage(await createIn(problem))
+    damage(copyOfKept(problem))
     const message = await refusal(problem)
     expect(message).toMatch(/does not hold a database that can be opened: .* or choose another directory\.$/)
     expect(message).not.toMatch(/Aborted|PGlite/)
