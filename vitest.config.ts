@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 // Neither UTC nor a whole hour off, and with DST: what depends on the host's zone shows.
 process.env.TZ = 'America/St_Johns'
 
-const globalSetup = ['test/support/global-setup.ts']
+const globalSetup = ['test/support/build.ts', 'test/support/global-setup.ts']
 const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
 
 /** One suite, two databases: what is under `both` runs on PGlite and on a real server alike. */
@@ -38,7 +38,7 @@ export default defineConfig({
           ...shared,
           name: 'processes',
           include: ['test/processes/**/*.test.ts', 'test/time/**/*.test.ts'],
-          globalSetup: [...globalSetup, 'test/support/build.ts'],
+          globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
           testTimeout: 180_000,
         },

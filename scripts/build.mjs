@@ -1,7 +1,8 @@
-// Compiles src into dist and copies what the compiler leaves: the migrations.
+// Compiles src into dist and adds what the compiler leaves: the migrations, and an empty embedded database.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { brotliCompressSync } from 'node:zlib'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const at = (path) => `${root}/${path}`
@@ -12,3 +13,13 @@ const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
 fs.cpSync(at('src/store/migrations'), at('dist/store/migrations'), { recursive: true })
 fs.chmodSync(at('dist/cli/main.js'), 0o755)
+
+// An empty embedded database, so that a new one starts without initdb.
+const { openPGlite } = await import('../dist/store/pglite.js')
+const { BROTLI } = await import('../dist/store/empty-database.js')
+const database = await openPGlite()
+await database.query('vacuum (full, analyze)')
+await database.query('checkpoint')
+const archive = Buffer.from(await (await database.dump()).arrayBuffer())
+await database.close()
+fs.writeFileSync(at('dist/store/empty-database.tar.br'), brotliCompressSync(archive, { params: BROTLI }))

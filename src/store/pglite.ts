@@ -3,6 +3,7 @@ import { EscapementError } from '../errors.js'
 import { damaged, ensureDirectory, inspectDataDirectory, markComplete, notCreated } from './data-directory.js'
 import type { Database, Param, Queryable, Transaction } from './database.js'
 import { type DirectoryLock, lockDirectory } from './directory-lock.js'
+import { readEmptyDatabase } from './empty-database.js'
 import { parameterText } from './parameters.js'
 import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
 import { errorFromFields } from './pglite-errors.js'
@@ -39,8 +40,9 @@ export function isEmbedded(database: Database): database is EmbeddedDatabase {
 export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedDatabase> {
   const { directory } = options
   const maintenance = { ...PGLITE_MAINTENANCE, ...options.maintenance }
-  const template = options.template ? await options.template.arrayBuffer() : null
+  const begin = () => (options.template ? options.template.arrayBuffer() : readEmptyDatabase())
   if (directory === undefined) {
+    const template = await begin()
     return new PGliteDatabase(await PGliteEngine.start({ data: null, template, maintenance }), null)
   }
   await ensureDirectory(directory)
@@ -49,7 +51,7 @@ export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedD
     const data = await inspectDataDirectory(directory)
     if (data.isNew) {
       // Creating takes several times the memory of running, and an engine gives none back: one to create, one to run.
-      await createData({ data, template, maintenance }).catch((error) => {
+      await createData({ data, template: await begin(), maintenance }).catch((error) => {
         throw notCreated(directory, error)
       })
       await markComplete(directory)

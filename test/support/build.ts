@@ -5,8 +5,12 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
-/** Process tests run the compiled program: it is built when a source is newer. */
+let done = false
+
+/** Tests that start processes, or the embedded database, use what the build makes: it is made when a source is newer. */
 export default function setup(): void {
+  if (done) return
+  done = true
   const built = fs.statSync(path.join(root, 'dist/cli/main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
   const changed = fs
     .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
