@@ -9,6 +9,14 @@ const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
 /** One suite, two databases: what is under `both` runs on PGlite and on a real server alike. */
 const both = ['test/store/**/*.test.ts', 'test/behaviour/**/*.test.ts']
 
+const onPostgres = {
+  ...shared,
+  include: both,
+  exclude: ['test/store/pglite.test.ts'],
+  globalSetup,
+  env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
+}
+
 export default defineConfig({
   test: {
     maxWorkers: 2,
@@ -23,16 +31,8 @@ export default defineConfig({
           env: { ESCAPEMENT_TEST_TARGET: 'pglite' },
         },
       },
-      {
-        test: {
-          ...shared,
-          name: 'postgres',
-          include: both,
-          exclude: ['test/store/pglite.test.ts'],
-          globalSetup,
-          env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
-        },
-      },
+      { test: { ...onPostgres, name: 'postgres' } },
+      { test: { ...onPostgres, name: 'postgres-15' } },
       {
         test: {
           ...shared,

@@ -10,7 +10,9 @@ const root = fileURLToPath(new URL('..', import.meta.url))
 const bin = (name) => path.join(root, 'node_modules', '.bin', name)
 const results = path.join(fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-check-')), 'vitest.json')
 
+const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
 const PARTS = [
+  ['integration packages', npm, ['ci', '--prefix', 'test/integrations', '--no-audit', '--no-fund']],
   ['build', process.execPath, ['scripts/build.mjs']],
   ['format and lint', bin('biome'), ['ci', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['--noEmit']],

