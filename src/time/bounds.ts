@@ -1,5 +1,5 @@
 import { mistakesError } from '../errors.js'
-import { answering, type CompiledTiming, sharedTiming } from './compiled-timing.js'
+import { type CompiledTiming, listBetween, sharedTiming } from './compiled-timing.js'
 import { readElapsed } from './duration.js'
 import { FIRST_INSTANT, type Instant } from './instant.js'
 import { beginningAt } from './rrule.js'
@@ -25,19 +25,46 @@ export const MAX_LIMIT = 1_000_000
 export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
   if (bounds === undefined) return sharedTiming(timing)
   const shared = sharedTiming(begun(timing, bounds))
-  const start = startOf(timing, bounds)
-  const end = Math.min(bounds.endAt ?? Number.POSITIVE_INFINITY, limitEnd(shared, bounds))
-  return answering(timing, {
-    ...(shared.source && { source: shared.source }),
-    next(after) {
-      const found = shared.next(Math.max(after, start - 1))
-      return found !== null && found < end ? found : null
-    },
-    previous(before) {
-      const found = shared.previous(Math.min(before, end))
-      return found !== null && found >= start ? found : null
-    },
-  })
+  const end = bounds.endAt ?? Number.POSITIVE_INFINITY
+  return new BoundedTiming(
+    timing,
+    shared,
+    startOf(timing, bounds),
+    bounds.limit === undefined ? end : Math.min(end, limitEnd(shared, bounds)),
+  )
+}
+
+/** A class and not closures: a scheduler makes one for each schedule it plans. */
+class BoundedTiming implements CompiledTiming {
+  readonly timing: Timing
+  readonly #shared: CompiledTiming
+  readonly #start: Instant
+  readonly #end: Instant
+
+  constructor(timing: Timing, shared: CompiledTiming, start: Instant, end: Instant) {
+    this.timing = timing
+    this.#shared = shared
+    this.#start = start
+    this.#end = end
+  }
+
+  get source() {
+    return this.#shared.source
+  }
+
+  next(after: Instant): Instant | null {
+    const found = this.#shared.next(Math.max(after, this.#start - 1))
+    return found !== null && found < this.#end ? found : null
+  }
+
+  previous(before: Instant): Instant | null {
+    const found = this.#shared.previous(Math.min(before, this.#end))
+    return found !== null && found >= this.#start ? found : null
+  }
+
+  between(from: Instant, to: Instant, limit: number): Instant[] {
+    return listBetween(this, from, to, limit)
+  }
 }
 
 /**

@@ -18,7 +18,7 @@ export interface CompiledTiming {
   /** Plan times from `from` (inclusive) to `to` (exclusive), oldest first, at most `limit`. */
   between(from: Instant, to: Instant, limit: number): Instant[]
   /** How plan times come from wall time; absent for those in elapsed time. */
-  readonly source?: WallSource
+  readonly source?: WallSource | undefined
 }
 
 /**
@@ -63,7 +63,9 @@ function keyOf(timing: Timing): string {
 
 function compile(timing: Timing): CompiledTiming {
   const mapped = readOrThrow('timing_invalid', (report) => mapTiming(timing, report))
-  return timing.kind === 'after' ? answering(timing, mapped) : answering(timing, remembering(mapped))
+  // The answers of `after` hold for one question each.
+  const answers = timing.kind === 'after' ? mapped : remembering(mapped)
+  return { ...answers, timing, between: (from, to, limit) => listBetween(answers, from, to, limit) }
 }
 
 function mapTiming(timing: Timing, report: Report): MappedPattern | undefined {
@@ -109,18 +111,13 @@ function remembering(mapped: MappedPattern): MappedPattern {
   }
 }
 
-export function answering(timing: Timing, mapped: MappedPattern): CompiledTiming {
-  return {
-    ...mapped,
-    timing,
-    between(from, to, limit) {
-      const found: Instant[] = []
-      let at = mapped.next(from - 1)
-      while (at !== null && at < to && found.length < limit) {
-        found.push(at)
-        at = mapped.next(at)
-      }
-      return found
-    },
+/** Lists plan times by asking for one after the other. */
+export function listBetween(mapped: MappedPattern, from: Instant, to: Instant, limit: number): Instant[] {
+  const found: Instant[] = []
+  let at = limit > 0 ? mapped.next(from - 1) : null
+  while (at !== null && at < to) {
+    found.push(at)
+    at = found.length < limit ? mapped.next(at) : null
   }
+  return found
 }

@@ -43,7 +43,7 @@ export interface WallSource {
 
 export interface MappedPattern {
   /** Absent for what is computed in elapsed time, which no zone moves. */
-  readonly source?: WallSource
+  readonly source?: WallSource | undefined
   next(after: Instant): Instant | null
   previous(before: Instant): Instant | null
 }
