@@ -40,13 +40,17 @@ function printedOffset(zone: string, instant: number): number {
 export function changesOf(zone: string): number[] {
   const changes: number[] = []
   const end = Date.UTC(2100, 0, 1)
-  for (let from = 0; from < end; from += 4 * DAY) {
+  // No two changes lie less than a week apart.
+  let after = printedOffset(zone, 0)
+  for (let from = 0; from < end; from += 6 * DAY) {
+    const before = after
     let low = from
-    let high = from + 4 * DAY
-    if (printedOffset(zone, low) === printedOffset(zone, high)) continue
+    let high = from + 6 * DAY
+    after = printedOffset(zone, high)
+    if (before === after) continue
     while (high - low > 1000) {
       const middle = low + Math.floor((high - low) / 2000) * 1000
-      if (printedOffset(zone, middle) === printedOffset(zone, low)) low = middle
+      if (printedOffset(zone, middle) === before) low = middle
       else high = middle
     }
     changes.push(high)
