@@ -1,15 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
-import { brotliDecompress, constants } from 'node:zlib'
+import { brotliDecompress } from 'node:zlib'
 
 /** Made when the package is built; beside the sources there is none. */
 const ARCHIVE = new URL('./empty-database.tar.br', import.meta.url)
-
-/** How it is compressed: a large window, since most of its pages repeat the same catalogue. */
-export const BROTLI = {
-  [constants.BROTLI_PARAM_QUALITY]: 9,
-  [constants.BROTLI_PARAM_LGWIN]: 24,
-}
 
 /**
  * An empty database as the package ships it, which spares a new one the seconds of initdb; null where there is none,

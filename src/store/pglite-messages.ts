@@ -27,7 +27,7 @@ export type Request =
   | { op: 'close' }
 
 export type Reply = { rows: unknown[] } | { archive: ArrayBuffer } | { error: ErrorFields } | Done
-export type Done = { done: true }
+type Done = { done: true }
 
 /** The id of the reply that comes unasked, once the engine runs or could not start. */
 export const STARTING = 0

@@ -2,7 +2,7 @@ import { closeSync, fsyncSync, openSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Syncs the content of a file. */
-export function syncFile(path: string): void {
+function syncFile(path: string): void {
   // Windows syncs only what may be written.
   sync(path, 'r+')
 }
