@@ -22,6 +22,7 @@ test.each([
   ['0 0 LW * *', '2026-01-15', ['2026-01-30', '2026-02-27', '2026-03-31']],
   ['0 0 15W * *', '2026-02-01', ['2026-02-16', '2026-03-16', '2026-04-15']],
   ['0 0 1W * *', '2026-02-01', ['2026-02-02', '2026-03-02', '2026-04-01', '2026-05-01']],
+  ['0 0 1W * *', '2026-07-15', ['2026-08-03', '2026-09-01']],
   ['0 0 31W * *', '2026-02-01', ['2026-02-27', '2026-03-31', '2026-04-30', '2026-05-29']],
   ['0 9 * * 1#2', '2026-01-01', ['2026-01-12', '2026-02-09', '2026-03-09']],
   ['0 9 * * 5L', '2026-01-01', ['2026-01-30', '2026-02-27', '2026-03-27']],
@@ -207,4 +208,12 @@ test('a rule that the zone swallows for ever ends the search instead of prolongi
   expect(compiled.next(Date.parse('2026-01-01T00:00Z'))).toBeNull()
   expect(searchSteps()).toBeLessThan(1_000)
   expect(compiled.previous(Date.parse('2026-01-01T00:00Z'))).toBe(Date.parse('2006-03-12T07:30Z'))
+})
+
+test('a rare wall time that shows twice is found again from inside its second showing', () => {
+  const compiled = compileTiming(cron('30 1 1 11 *', { zone: NEW_YORK, fold: 'both' }))
+  const first = Date.parse('2026-11-01T05:30Z')
+  const second = Date.parse('2026-11-01T06:30Z')
+  expect(compiled.previous(Date.parse('2026-11-01T06:10Z'))).toBe(first)
+  expect(compiled.next(Date.parse('2026-11-01T05:50Z'))).toBe(second)
 })

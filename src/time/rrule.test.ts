@@ -397,3 +397,15 @@ test('a COUNT that takes too long to count is refused instead of counted', () =>
     'or only after more steps than we take',
   )
 })
+
+test('week 1 belongs to the year that has most of it', () => {
+  const weeks = 'DTSTART:20240101T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=1;BYDAY=MO'
+  expect(walls(weeks, 4)).toEqual(days('2024-01: 1|2024-12: 30|2025-12: 29|2027-01: 4'))
+  expect(walls(`${weeks};INTERVAL=2`, 3)).toEqual(days('2024-01: 1|2025-12: 29|2028-01: 3'))
+})
+
+test('BYWEEKNO alone keeps the weekday of the start', () => {
+  expect(walls('DTSTART:20260107T090000\nRRULE:FREQ=YEARLY;BYWEEKNO=20', 2)).toEqual(
+    days('2026-05: 13|2027-05: 19'),
+  )
+})
