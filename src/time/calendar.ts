@@ -56,7 +56,7 @@ export function weekdayOf(days: number): number {
   return (((days + 4) % 7) + 7) % 7
 }
 
-export function isLeapYear(year: number): boolean {
+function isLeapYear(year: number): boolean {
   return year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 }
 

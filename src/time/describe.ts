@@ -96,7 +96,7 @@ function wallDate(wall: WallTime): string {
 }
 
 /** "New York time"; UTC under any of its names is "UTC". */
-export function zoneInWords(zone: string): string {
+function zoneInWords(zone: string): string {
   if (/^(Etc\/)?(UTC|GMT|UCT|Zulu|Universal|Greenwich)$/i.test(zone)) return 'UTC'
   if (/^Etc\//i.test(zone)) return zone
   return `${zone.split('/').at(-1)!.replaceAll('_', ' ')} time`

@@ -56,7 +56,7 @@ export function previewOccurrences(timing: Timing, { after, count, ...bounds }: 
 }
 
 /** `2026-03-08T03:30:00-04:00`: what the wall of the zone shows, and its offset from UTC. */
-export function formatLocal(instant: Instant, zone: Zone): string {
+function formatLocal(instant: Instant, zone: Zone): string {
   const { offset } = zone.segmentAt(instant)
   const size = Math.abs(offset)
   const parts = [size / (60 * MINUTE_MS), (size / MINUTE_MS) % 60, (size / SECOND_MS) % 60].map((part) =>

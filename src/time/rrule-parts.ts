@@ -3,7 +3,7 @@ import { readIcsDate } from './ics-date.js'
 import type { DateTime } from './instant.js'
 import { quote, type Report } from './report.js'
 
-export const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'MINUTELY', 'SECONDLY'] as const
+const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'MINUTELY', 'SECONDLY'] as const
 export type Frequency = (typeof FREQUENCIES)[number]
 
 export interface RuleDay {

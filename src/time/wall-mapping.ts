@@ -56,7 +56,7 @@ const WIDEST_SHIFT_MS = 2 * DAY_MS
  * again within 40 years, and each such year costs at most three segments: what a zone's gaps have
  * swallowed for so long they will swallow for ever.
  */
-export const MAX_EMPTY_SEGMENTS = 120
+const MAX_EMPTY_SEGMENTS = 120
 
 export function mapPattern(pattern: WallPattern, zone: Zone, policy: WallPolicy): MappedPattern {
   return {
