@@ -207,7 +207,10 @@ function print(figures: readonly (Figure & { steps?: number })[]): void {
 if (process.argv[1]?.endsWith('bench/time.ts')) {
   const size = process.argv.includes('--quick') ? QUICK : FULL
   console.log(`Node ${process.version}, zone data ${process.versions.tz}, ${size.rounds} rounds\n`)
-  print(await planningRates(size))
+  const rates = await planningRates(size)
+  print(rates)
+  if (!rates.some(({ name }) => name.endsWith('cronosjs')))
+    console.log('(cronosjs is not installed: left out)')
   print(otherRates(size))
   print(herd(size))
   print(refusals(size))

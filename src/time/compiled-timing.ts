@@ -6,6 +6,7 @@ import { mapOnce } from './once.js'
 import { quote, type Report, readOrThrow } from './report.js'
 import { mapRRule } from './rrule.js'
 import type { Timing } from './timing.js'
+import { TimingCache } from './timing-cache.js'
 import type { MappedPattern, WallSource } from './wall-mapping.js'
 
 /** A timing made ready to answer; immutable as seen from outside, so it can be shared. */
@@ -21,44 +22,17 @@ export interface CompiledTiming {
   readonly source?: WallSource | undefined
 }
 
-/**
- * Compiled timings kept for reuse, in two generations: when the young one is full it becomes the old one, and what
- * is still asked for moves back. That bounds memory like least-recently-used, without a write for each hit.
- */
+/** Enough for every distinct timing of a busy tick; some kilobytes each. */
 export const COMPILED_TIMINGS_KEPT = 4_000
-let young = new Map<string, CompiledTiming>()
-let old = new Map<string, CompiledTiming>()
+const cache = new TimingCache(COMPILED_TIMINGS_KEPT)
 
 /** One compiled timing for all that are equal. */
 export function sharedTiming(timing: Timing): CompiledTiming {
-  const key = keyOf(timing)
-  let compiled = young.get(key)
-  if (compiled !== undefined) return compiled
-  compiled = old.get(key) ?? compile(timing)
-  if (young.size >= COMPILED_TIMINGS_KEPT / 2) {
-    old = young
-    young = new Map()
-  }
-  young.set(key, compiled)
+  const known = cache.get(timing)
+  if (known !== undefined) return known
+  const compiled = compile(timing)
+  cache.set(compiled)
   return compiled
-}
-
-/** By field and not by JSON text: a timing that comes back from `jsonb` has its keys in another order. */
-function keyOf(timing: Timing): string {
-  switch (timing.kind) {
-    case 'once':
-      return `once\n${timing.at}\n${timing.zone}`
-    case 'every':
-      return `every\n${timing.every}\n${timing.anchor}\n${timing.zone}`
-    case 'cron':
-      return `cron\n${timing.expression}\n${timing.zone}\n${timing.gap}\n${timing.fold}`
-    case 'after':
-      return `after\n${timing.interval}`
-    case 'rrule':
-      return `rrule\n${timing.rule}\n${timing.zone}`
-    default:
-      return JSON.stringify(timing)
-  }
 }
 
 function compile(timing: Timing): CompiledTiming {
