@@ -9,6 +9,7 @@
  */
 import { CronExpressionParser } from 'cron-parser'
 import { Cron } from 'croner'
+import { CronosExpression } from 'cronosjs'
 import { EscapementError } from '../src/errors.js'
 import { searchSteps } from '../src/time/search.js'
 import { compileTiming, cron, every, parseTiming, rrule, type Timing } from '../src/time/timing.js'
@@ -41,7 +42,7 @@ type Next = (after: number) => number
 export async function planningRates(size: BenchSize): Promise<Figure[]> {
   const figures: Figure[] = []
   for (const expression of EXPRESSIONS) {
-    const rivals = await rivalsFor(expression)
+    const rivals = rivalsFor(expression)
     const rates = new Map<string, number[]>(rivals.map(({ name }) => [name, []]))
     for (let round = 0; round < size.rounds; round++) {
       for (const { name, next, share } of rivals) rates.get(name)!.push(rate(next, size.questions / share))
@@ -51,10 +52,11 @@ export async function planningRates(size: BenchSize): Promise<Figure[]> {
   return figures
 }
 
-async function rivalsFor(expression: string): Promise<{ name: string; next: Next; share: number }[]> {
+function rivalsFor(expression: string): { name: string; next: Next; share: number }[] {
   const compiled = compileTiming(cron(expression, { zone: ZONE }))
   const croner = new Cron(expression, { timezone: ZONE, paused: true })
   const parsed = CronExpressionParser.parse(expression, { tz: ZONE })
+  const cronos = CronosExpression.parse(expression, { timezone: ZONE })
   const rivals = [
     { name: 'escapement', next: (after: number) => compiled.next(after)!, share: 1 },
     { name: 'croner', next: (after: number) => croner.nextRun(new Date(after))!.getTime(), share: 100 },
@@ -66,25 +68,13 @@ async function rivalsFor(expression: string): Promise<{ name: string; next: Next
       },
       share: 100,
     },
+    {
+      name: 'cronosjs',
+      next: (after: number) => cronos.nextDate(new Date(after))!.getTime(),
+      share: 100,
+    },
   ]
-  const third = await cronosFor(expression)
-  return third === undefined ? rivals : [...rivals, { name: 'cronosjs', next: third, share: 100 }]
-}
-
-/** The package `cronosjs`, if it is installed: it is here for this comparison alone. */
-async function cronosFor(expression: string): Promise<Next | undefined> {
-  const name = 'cronosjs'
-  try {
-    const { CronosExpression } = (await import(name)) as {
-      CronosExpression: {
-        parse(text: string, options: { timezone: string }): { nextDate(after: Date): Date }
-      }
-    }
-    const parsed = CronosExpression.parse(expression, { timezone: ZONE })
-    return (after) => parsed.nextDate(new Date(after)).getTime()
-  } catch {
-    return undefined
-  }
+  return rivals
 }
 
 /** Half of the questions go on from the last answer, as a scheduler does; half ask about any instant in three years. */
@@ -209,8 +199,6 @@ if (process.argv[1]?.endsWith('bench/time.ts')) {
   console.log(`Node ${process.version}, zone data ${process.versions.tz}, ${size.rounds} rounds\n`)
   const rates = await planningRates(size)
   print(rates)
-  if (!rates.some(({ name }) => name.endsWith('cronosjs')))
-    console.log('(cronosjs is not installed: left out)')
   print(otherRates(size))
   print(herd(size))
   print(refusals(size))

@@ -1,4 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type AuditReport, audit } from './client/audit.js'
+import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
 import { EscapementError } from './errors.js'
@@ -6,11 +8,15 @@ import { createEventBus, type EventName, type Listener } from './events/bus.js'
 import { type EscapementOptions, readOptions, type Settings } from './options.js'
 import { type AnyJob, defineJob, type Job, type JobDefinition } from './runs/job.js'
 import { createJobRegistry, type JobRegistry } from './runs/job-registry.js'
+import { reconcile } from './scheduler/reconcile.js'
 import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
-import type { Database } from './store/database.js'
+import type { Connections, Database } from './store/database.js'
 import { migrate } from './store/migrate.js'
 import { openDatabase } from './store/open.js'
 import { createStore, type Store } from './store/store.js'
+import { type DurationInput, durationToMs } from './time/duration.js'
+import { type Instant, type InstantInput, readInstant } from './time/instant.js'
+import { readOrThrow } from './time/report.js'
 import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
@@ -38,6 +44,12 @@ export interface Escapement {
     definition: JobDefinition<Schema>,
   ): Job<StandardSchemaV1.InferInput<Schema>>
   job<Input>(job: Job<Input>): Job<Input>
+  /** Compares the ledger with the plan times computed anew; finds nothing where all is well. */
+  audit(range?: { from?: InstantInput; to?: InstantInput }): Promise<AuditReport>
+  /** Mends damaged cursors; returns the names of the schedules that it mended. */
+  reconcile(): Promise<string[]>
+  /** How many runs are to come in each bucket of time, by queue and group. */
+  forecast(range: { from: InstantInput; to: InstantInput; bucket: DurationInput }): Promise<ForecastBucket[]>
   /** Hears what this process does. Returns the function that ends it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
   /** Starts the loops; a second call changes nothing. */
@@ -66,14 +78,19 @@ export interface Assembly {
 
 export async function assemble(options: EscapementOptions): Promise<Assembly> {
   const settings = readOptions(options)
-  const database = await openDatabase(settings.database)
+  const connections = await openDatabase(settings.database)
   try {
-    await prepareSchema(database, settings)
+    await prepareSchema(connections.outer, settings)
   } catch (error) {
-    await database.close()
+    await closeBoth(connections)
     throw error
   }
-  return wire(database, settings)
+  return wire(connections, settings)
+}
+
+async function closeBoth({ inner, outer }: Connections): Promise<void> {
+  await inner.close()
+  await outer.close()
 }
 
 async function prepareSchema(database: Database, { schema, migrate: allowed }: Settings): Promise<void> {
@@ -85,14 +102,15 @@ async function prepareSchema(database: Database, { schema, migrate: allowed }: S
   })
 }
 
-function wire(database: Database, settings: Settings): Assembly {
+function wire(connections: Connections, settings: Settings): Assembly {
   const { logger, clock } = settings
-  const store = createStore(database, settings.schema, clock)
+  const { inner, outer: database } = connections
+  const store = createStore(inner, settings.schema, clock)
   const bus = createEventBus(logger)
   const jobs = createJobRegistry()
   const schedules = createSchedules({ store, jobs, bus })
   const runs = createRuns(store, schedules)
-  const scheduler = createScheduler({ store, clock, bus, logger, batch: settings.scheduler.batch })
+  const scheduler = createScheduler({ store, clock, bus, logger, jobs, batch: settings.scheduler.batch })
   const worker = createWorker({ store, clock, bus, logger, jobs, version: VERSION, ...settings.worker })
 
   bus.on('schedule.changed', () => scheduler.wake())
@@ -104,6 +122,22 @@ function wire(database: Database, settings: Settings): Assembly {
 
   let stopListening: (() => Promise<void>) | undefined
   let closed: Promise<void> | undefined
+  let last: Promise<unknown> = Promise.resolve()
+
+  // Starting and stopping take turns: a start that is asked for during a stop begins after it.
+  function inTurn(step: () => Promise<void>): Promise<void> {
+    const turn = last.then(step)
+    last = turn.catch(() => {})
+    return turn
+  }
+
+  async function stop(): Promise<void> {
+    await scheduler.stop()
+    await worker.stop()
+    const stopped = stopListening
+    stopListening = undefined
+    await stopped?.()
+  }
 
   const escapement: Escapement = {
     database,
@@ -114,23 +148,37 @@ function wire(database: Database, settings: Settings): Assembly {
       jobs.add(job)
       return job
     },
+    audit: ({ from, to } = {}) =>
+      audit(store, {
+        ...(from !== undefined && { from: instant(from, 'from') }),
+        ...(to !== undefined && { to: instant(to, 'to') }),
+      }),
+    reconcile: () => reconcile(store),
+    forecast: ({ from, to, bucket }) =>
+      forecast(store, {
+        from: instant(from, 'from'),
+        to: instant(to, 'to'),
+        bucketMs: durationToMs(bucket, 'bucket'),
+      }),
     on: bus.on,
-    async start({ roles = START_DEFAULTS.roles } = {}) {
-      stopListening ??= await database.listen(store.channel, wakeUp)
-      if (roles.includes('worker')) await worker.start()
-      if (roles.includes('scheduler')) scheduler.start()
-    },
-    async stop() {
-      await scheduler.stop()
-      await worker.stop()
-      await stopListening?.()
-      stopListening = undefined
-    },
+    start: ({ roles = START_DEFAULTS.roles } = {}) =>
+      inTurn(async () => {
+        stopListening ??= await inner.listen(store.channel, wakeUp)
+        if (roles.includes('worker')) await worker.start()
+        if (roles.includes('scheduler')) scheduler.start()
+      }),
+    stop: () => inTurn(stop),
     close() {
-      closed ??= escapement.stop().then(() => database.close())
+      closed ??= inTurn(stop)
+        .catch((error) => logger.warn({ err: error }, 'stopping failed; the database is closed all the same'))
+        .then(() => closeBoth(connections))
       return closed
     },
     [Symbol.asyncDispose]: () => escapement.close(),
   }
   return { escapement, settings, store, jobs, scheduler, worker }
+}
+
+function instant(input: InstantInput, field: string): Instant {
+  return readOrThrow('option_invalid', (report) => readInstant(input, field, report))
 }

@@ -1,5 +1,13 @@
+export type { AuditReport, Finding } from './client/audit.js'
+export type { ForecastBucket } from './client/forecast.js'
+export type { Occurrence } from './client/ledger.js'
+export type { PauseOptions } from './client/pausing.js'
+export type { ScheduleDiff, SchedulePreview } from './client/previewing.js'
 export type { Runs } from './client/runs.js'
-export type { ListOptions, PutOptions, Schedules } from './client/schedules.js'
+export type { DeleteOptions, ListOptions, Patch, ScheduleChange, Schedules } from './client/schedules.js'
+export type { SyncOptions, SyncReport } from './client/sync.js'
+export type { BackfillOptions, BackfillReport, TriggerOptions } from './client/triggering.js'
+export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
@@ -12,10 +20,18 @@ export {
 export type { EventMap, EventName, RunEvent, ScheduleEvent } from './events/bus.js'
 export type { Logger } from './logger.js'
 export type { DatabaseOption, EscapementOptions } from './options.js'
-export { defineJob, type HandlerContext, type Job, type JobDefinition } from './runs/job.js'
+export {
+  defineJob,
+  type HandlerContext,
+  type Job,
+  type JobDefinition,
+  type ScopeProvider,
+} from './runs/job.js'
 export type { RetryPolicy } from './runs/retry-delay.js'
 export type { Run, RunState, RunTrigger } from './runs/run.js'
-export type { Schedule, ScheduleDefinition, ScheduleState } from './schedules/schedule.js'
+export type { SkipReason } from './schedules/catch-up.js'
+export type { CatchUp, Overlap, PolicyFields } from './schedules/policies.js'
+export type { Schedule, ScheduleDefinition, ScheduleState, StateNote } from './schedules/schedule.js'
 export type { Database, Param, Queryable, Transaction } from './store/database.js'
 export type { DurationInput } from './time/duration.js'
 export type { InstantInput } from './time/instant.js'

@@ -1,12 +1,13 @@
 import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { LIST_DEFAULTS } from './client/schedules.js'
+import { SYNC_DEFAULTS } from './client/sync.js'
 import { START_DEFAULTS } from './escapement.js'
 import { ESCAPEMENT_DEFAULTS, readOptions } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
 import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
-import { POSTGRES_DEFAULTS } from './store/postgres.js'
+import { POLICY_DEFAULTS } from './schedules/policies.js'
 import { WORKER_DEFAULTS } from './worker/worker.js'
 
 describe('readOptions', () => {
@@ -29,19 +30,21 @@ describe('readOptions', () => {
     )
   })
 
-  it.each(['', 'localhost', 'mysql://localhost/x', 'postgres://', './folder', 'memory'])(
+  it.each(['', 'localhost', 'mysql://localhost/x', './folder', 'memory'])(
     'refuses %j as a database',
     (database) => {
       expect(() => readOptions({ database })).toThrowError(/^database: is not a PostgreSQL URL/)
     },
   )
 
-  it.each(['memory:', 'postgres://localhost/x', 'postgresql://me:p%40ss@db:5433/x?sslmode=require'])(
-    'takes %j as a database',
-    (database) => {
-      expect(readOptions({ database }).database).toBe(database)
-    },
-  )
+  it.each([
+    'memory:',
+    'postgres://localhost/x',
+    'postgres:///x?host=/tmp',
+    'postgresql://me:p%40ss@db:5433/x?sslmode=require',
+  ])('takes %j as a database', (database) => {
+    expect(readOptions({ database }).database).toBe(database)
+  })
 
   it.each([{}, { directory: '' }, 5, null])('refuses %j as a database', (database) => {
     if (database === null) expect(readOptions({}).database).toEqual({ directory: './.escapement' })
@@ -54,11 +57,12 @@ describe('documented defaults', () => {
     ['options.ts', 'EscapementOptions', ESCAPEMENT_DEFAULTS],
     ['escapement.ts', 'StartOptions', START_DEFAULTS],
     ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
+    ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],
+    ['schedules/policies.ts', 'PolicyFields', POLICY_DEFAULTS],
     ['runs/job.ts', 'JobDefinition', JOB_DEFAULTS],
     ['runs/retry-delay.ts', 'RetryPolicy', RETRY_DEFAULTS],
     ['scheduler/scheduler.ts', 'SchedulerOptions', SCHEDULER_DEFAULTS],
     ['worker/worker.ts', 'WorkerOptions', WORKER_DEFAULTS],
-    ['store/postgres.ts', 'PostgresOptions', POSTGRES_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {
     const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')
     const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)![1]!

@@ -3,7 +3,7 @@ import { databaseClock } from './clock.js'
 import { type Logger, silentLogger } from './logger.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
 import type { DatabaseSource } from './store/open.js'
-import type { ClientLike, PoolLike } from './store/postgres.js'
+import type { ClientLike, PoolLike } from './store/postgres-session.js'
 import { didYouMean } from './time/did-you-mean.js'
 import { quote, type Report, readOrThrow } from './time/report.js'
 import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
@@ -87,12 +87,12 @@ function refuseUnknown(options: object, prefix: string, known: readonly string[]
   }
 }
 
-const POSTGRES_URL = /^postgres(?:ql)?:\/\/[^/]/
+const POSTGRES_URL = /^postgres(?:ql)?:\/\/./
 
 function checkDatabase(database: unknown, report: Report): void {
   if (database === 'memory:') return
   if (typeof database === 'string') {
-    if (POSTGRES_URL.test(database) && URL.canParse(database)) return
+    if (POSTGRES_URL.test(database) && URL.canParse(database.replace(':///', '://localhost/'))) return
     // Not quoted: what is not a URL may still hold a password.
     report(
       'database',

@@ -4,6 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
+import { isJob } from '../runs/job.js'
+import { didYouMean } from '../time/did-you-mean.js'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs'].map((ending) => `escapement.config.${ending}`)
 
@@ -31,7 +33,26 @@ export async function loadConfig(given: string | undefined): Promise<EscapementC
       message: `${file} has no default export; write: export default defineConfig({ jobs, schedules })`,
     })
   }
+  checkConfig(config as Record<string, unknown>, file)
   return { ...config, file }
+}
+
+const FIELDS = ['jobs', 'schedules', 'options'] satisfies (keyof EscapementConfig)[]
+
+function checkConfig(config: Record<string, unknown>, file: string): void {
+  const refuse = (message: string) => {
+    throw new EscapementError('config_invalid', { message: `${file}: ${message}` })
+  }
+  for (const field of Object.keys(config)) {
+    if (!(FIELDS as string[]).includes(field)) refuse(`${field}: unknown field${didYouMean(field, FIELDS)}`)
+  }
+  const { jobs = [], schedules = {} } = config
+  if (!Array.isArray(jobs)) refuse('jobs: must be a list of what defineJob gives')
+  const stranger = (jobs as unknown[]).findIndex((job) => !isJob(job))
+  if (stranger >= 0) refuse(`jobs[${stranger}]: must come from defineJob('name', { handler })`)
+  if (typeof schedules !== 'object' || schedules === null || Array.isArray(schedules)) {
+    refuse('schedules: must be an object, by name')
+  }
 }
 
 /** `escapement` in a configuration means this very program, installed beside the file or not. */

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
+import type { AuditReport } from '../client/audit.js'
 import { EscapementError } from '../errors.js'
 import { createEscapement } from '../escapement.js'
 import type { DatabaseOption } from '../options.js'
@@ -22,29 +23,39 @@ const DEFAULT_DIRECTORY = './.escapement'
 /** `--database`, `--directory`, `--schema`: for commands that open a database themselves. */
 export function withDatabaseFlags(command: Command): Command {
   return command
-    .addOption(new Option('--database <url>', 'PostgreSQL to use').env('DATABASE_URL'))
     .addOption(
-      new Option('--directory <path>', 'folder of the embedded database, used without --database').default(
-        DEFAULT_DIRECTORY,
-      ),
+      new Option('--database <url>', 'PostgreSQL to use (default: $DATABASE_URL)').conflicts('directory'),
     )
+    .addOption(new Option('--directory <path>', 'folder of the embedded database').default(DEFAULT_DIRECTORY))
     .option('--schema <name>', 'schema that holds the tables (default: "escapement")')
 }
 
 /** The same and `--url`: for commands that can also ask a running server. */
 export function withConnectionFlags(command: Command): Command {
   return withDatabaseFlags(command).addOption(
-    new Option('--url <url>', 'server to ask').env('ESCAPEMENT_URL').conflicts('database'),
+    new Option('--url <url>', 'server to ask (default: $ESCAPEMENT_URL)').conflicts([
+      'database',
+      'directory',
+      'schema',
+    ]),
   )
 }
 
-export function databaseOf({ database, directory }: DatabaseFlags): DatabaseOption {
-  return database ?? { directory }
+/** What is on the command line beats the environment. */
+function isGiven(command: Command, ...names: string[]): boolean {
+  return names.some((name) => command.getOptionValueSource(name) === 'cli')
+}
+
+export function databaseOf({ database, directory }: DatabaseFlags, command: Command): DatabaseOption {
+  if (database !== undefined) return database
+  if (isGiven(command, 'directory')) return { directory }
+  return process.env.DATABASE_URL ?? { directory }
 }
 
 /** What commands need, whether it comes from a server or straight from a database. */
 export interface Connection {
   listSchedules(): Promise<Schedule[]>
+  audit(): Promise<AuditReport>
   close(): Promise<void>
 }
 
@@ -52,27 +63,34 @@ export interface Connection {
  * A server if one is named; else a database if one is named; else whatever runs on the folder, found by its lock
  * file; else the folder itself.
  */
-export async function connect(flags: ConnectionFlags): Promise<Connection> {
-  if (flags.url !== undefined) return toServer(flags.url)
-  if (flags.database !== undefined) return toDatabase(flags)
-  const owner = await readDirectoryLock(flags.directory)
-  if (owner?.url) return toServer(owner.url)
-  if (!fs.existsSync(path.join(flags.directory, 'data'))) {
-    throw new EscapementError('directory_unusable', {
-      message: `Nothing to ask: no server runs on ${flags.directory}, and it holds no data. Start one with "escapement up", or name a --url or --database.`,
-    })
+export async function connect(flags: ConnectionFlags, command: Command): Promise<Connection> {
+  const isDatabaseNamed = isGiven(command, 'database', 'directory')
+  const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL)
+  if (url !== undefined) return toServer(url)
+  const database = databaseOf(flags, command)
+  if (typeof database === 'object' && 'directory' in database) {
+    const owner = await readDirectoryLock(database.directory)
+    if (owner?.url) return toServer(owner.url)
+    if (!fs.existsSync(path.join(database.directory, 'data'))) throw nothingThere(database.directory)
   }
-  return toDatabase(flags)
+  return toDatabase(database, flags.schema)
 }
 
-async function toDatabase(flags: DatabaseFlags): Promise<Connection> {
+function nothingThere(directory: string): EscapementError {
+  return new EscapementError('directory_unusable', {
+    message: `Nothing to ask: no server runs on ${directory}, and it holds no data. Start one with "escapement up", or name a --url or --database.`,
+  })
+}
+
+async function toDatabase(database: DatabaseOption, schema: string | undefined): Promise<Connection> {
   const escapement = await createEscapement({
-    database: databaseOf(flags),
+    database,
     migrate: false,
-    ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+    ...(schema === undefined ? {} : { schema }),
   })
   return {
     listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
+    audit: () => escapement.audit(),
     close: () => escapement.close(),
   }
 }
@@ -85,6 +103,7 @@ function toServer(url: string): Connection {
         const page = await getJson<{ schedules: Json<Schedule>[] }>(url, `/api/v1/schedules?${query}`)
         return page.schedules.map(withDates)
       }),
+    audit: () => getJson<AuditReport>(url, '/api/v1/audit'),
     close: async () => {},
   }
 }
@@ -110,7 +129,14 @@ async function getJson<Body>(url: string, route: string): Promise<Body> {
       cause: error,
     })
   }
-  if (response.ok) return (await response.json()) as Body
+  if (response.ok) {
+    return response.json().catch((error) => {
+      throw new EscapementError('server_unreachable', {
+        message: `What answers at ${url} is not Escapement. Name another --url.`,
+        cause: error,
+      })
+    }) as Promise<Body>
+  }
   const problem = (await response.json().catch(() => ({}))) as { detail?: string }
   throw new EscapementError('server_unreachable', {
     message: `${url} answered ${response.status}: ${problem.detail ?? response.statusText}`,

@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander'
 import pc from 'picocolors'
 import { EscapementError } from '../errors.js'
 import { VERSION } from '../version.js'
+import { addAudit } from './commands/audit.js'
 import { addMigrate } from './commands/migrate.js'
 import { addPreview } from './commands/preview.js'
 import { addSchedules } from './commands/schedules.js'
@@ -18,6 +19,7 @@ const program = new Command('escapement')
 addUp(program)
 addMigrate(program)
 addSchedules(program)
+addAudit(program)
 addPreview(program)
 for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.copyInheritedSettings(program)
@@ -30,5 +32,11 @@ try {
   // Commander has said it already.
   if (error instanceof CommanderError) process.exitCode = error.exitCode
   else if (error instanceof EscapementError) console.error(`${pc.red('error:')} ${error.message}`)
-  else throw error
+  else if (isFromDatabase(error)) {
+    console.error(`${pc.red('error:')} The database refused: ${error.message} (SQLSTATE ${error.code})`)
+  } else throw error
+}
+
+function isFromDatabase(error: unknown): error is Error & { code: string } {
+  return error instanceof Error && 'severity' in error && 'code' in error
 }

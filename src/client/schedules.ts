@@ -1,39 +1,41 @@
-import { isDeepStrictEqual } from 'node:util'
-import { EscapementError } from '../errors.js'
-import type { EventBus } from '../events/bus.js'
-import { checkInput } from '../runs/job.js'
-import { type JobRegistry, unknownJob } from '../runs/job-registry.js'
-import { firstPlanTime, nextPlanTime, planOccurrences } from '../schedules/plan.js'
+import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
 import {
-  parseSchedule,
-  type Schedule,
-  type ScheduleContent,
-  type ScheduleDefinition,
-} from '../schedules/schedule.js'
-import { newScheduleId } from '../schedules/schedule-id.js'
-import { recordPlans } from '../store/queries/planning.js'
-import {
+  type ChangeRow,
+  deleteSchedules,
   findSchedule,
-  insertChange,
-  insertSchedule,
+  insertChanges,
+  listChanges,
   listSchedules,
-  lockSchedule,
-  notify,
-  updateSchedule,
+  readNow,
 } from '../store/queries/schedules.js'
-import { listJobNames } from '../store/queries/workers.js'
-import { type ScheduleRow, toPlannable, toSchedule } from '../store/rows.js'
-import type { Session, Store } from '../store/store.js'
-import { didYouMean } from '../time/did-you-mean.js'
-import type { Instant } from '../time/instant.js'
-import { compileTiming } from '../time/timing.js'
-
-export interface PutOptions {
-  /** Who asks, for the change log. */
-  actor?: string
-}
+import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
+import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
+import { readAnchor } from '../time/once.js'
+import { readOrThrow } from '../time/report.js'
+import { changeSchedules, settle } from './change.js'
+import { definitionOf } from './definition.js'
+import { ledgerOf, type Occurrence } from './ledger.js'
+import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
+import { diffContents, previewSchedule, type ScheduleDiff, type SchedulePreview } from './previewing.js'
+import { declare, putSchedules } from './put.js'
+import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-errors.js'
+import { requestSkip } from './skipping.js'
+import { type SyncOptions, type SyncReport, syncSchedules } from './sync.js'
+import {
+  type BackfillOptions,
+  type BackfillReport,
+  backfillRuns,
+  type TriggerOptions,
+  triggerRun,
+} from './triggering.js'
+import { type EditOptions, type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 export interface ListOptions {
+  state?: ScheduleState
+  group?: string
+  job?: string
+  /** The beginning of the name. */
+  prefix?: string
   /** Continue after this name. */
   after?: string
   /** @default 100 */
@@ -42,157 +44,200 @@ export interface ListOptions {
 
 export const LIST_DEFAULTS = { limit: 100 } satisfies ListOptions
 
+export interface DeleteOptions extends EditOptions {
+  /**
+   * Whether its runs stay as history, or go with it: then no run, attempt, skip or change of it is left.
+   * @default 'keep'
+   */
+  runs?: 'keep' | 'delete'
+}
+
+/** One entry of a schedule's change log. */
+export interface ScheduleChange {
+  version: number
+  action: string
+  actor: string | null
+  before: unknown
+  after: unknown
+  /** Plan times up to here met what was before. */
+  boundary: Date
+  changedAt: Date
+}
+
+/** Schedules as data: every verb is one transaction, recorded in the change log with its actor. */
 export interface Schedules {
   /**
    * Creates the schedule or replaces what it holds; putting the same content again changes nothing. Plan times that
    * are due by now are still decided by the old content.
    */
-  put<Input>(name: string, definition: ScheduleDefinition<Input>, options?: PutOptions): Promise<Schedule>
+  put<Input>(name: string, definition: ScheduleDefinition<Input>, options?: EditOptions): Promise<Schedule>
+  /** Replaces single fields; null takes an optional one away. */
+  patch(name: string, fields: Patch, options?: EditOptions): Promise<Schedule>
   get(name: string): Promise<Schedule>
-  /** In the order of their names. */
+  /** In the order of their names; the name of the last one continues the list. */
   list(options?: ListOptions): Promise<Schedule[]>
+  /** Plans nothing until it is resumed; runs that exist go on. Its plan times are recorded as `paused`. */
+  pause(name: string, options?: PauseOptions): Promise<Schedule>
+  /** Goes on with the next plan time to come, never with a stale one. */
+  resume(name: string, options?: EditOptions): Promise<Schedule>
+  /** Returns how many it paused. */
+  pauseGroup(group: string, options?: PauseOptions): Promise<number>
+  resumeGroup(group: string, options?: VerbOptions): Promise<number>
+  /** One plan time to come will be recorded as skipped by the operator instead of run. */
+  skip(name: string, planTime: InstantInput, options?: VerbOptions): Promise<void>
+  unskip(name: string, planTime: InstantInput, options?: VerbOptions): Promise<void>
+  /** Runs it now. Returns the run's id. */
+  trigger(name: string, options?: TriggerOptions): Promise<string>
+  /** Runs plan times of the past that were skipped. */
+  backfill(name: string, options: BackfillOptions): Promise<BackfillReport>
+  /** Keeps id and history. */
+  rename(name: string, to: string, options?: EditOptions): Promise<Schedule>
+  delete(name: string, options?: DeleteOptions): Promise<void>
+  /** The next plan times with skips and notes on daylight saving; none left is an empty list. */
+  preview(name: string, options?: { after?: InstantInput; count?: number }): Promise<SchedulePreview>
+  /** What an edit would do to the next plan times, without making it. */
+  diff(name: string, fields: Patch, options?: { count?: number }): Promise<ScheduleDiff>
+  /** Every plan time from `from` (inclusive) to `to` (exclusive) with its disposition. */
+  occurrences(name: string, range: { from: InstantInput; to: InstantInput }): Promise<Occurrence[]>
+  /** The change log, newest first. */
+  changes(name: string): Promise<ScheduleChange[]>
+  /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source declared and this one does not. */
+  sync(definitions: Readonly<Record<string, ScheduleDefinition>>, options?: SyncOptions): Promise<SyncReport>
 }
 
-export function createSchedules(parts: { store: Store; jobs: JobRegistry; bus: EventBus }): Schedules {
-  const { store, jobs, bus } = parts
+export type Patch = { [Field in keyof ScheduleDefinition]?: ScheduleDefinition[Field] | null }
 
-  async function checkJob(content: ScheduleContent): Promise<void> {
-    const job = jobs.get(content.job)
-    if (job) {
-      await checkInput(job, content.input)
-      return
-    }
-    const published = await listJobNames(store)
-    if (published.includes(content.job)) return
-    throw unknownJob(content.job, [...new Set([...jobs.all().map(({ name }) => name), ...published])])
+export function createSchedules(parts: VerbParts): Schedules {
+  const { store, bus } = parts
+
+  async function findRow(name: string): Promise<ScheduleRow> {
+    const row = await findSchedule(store, name)
+    if (!row) throw await scheduleNotFound(store, name)
+    return row
   }
 
+  const get = async (name: string) => toSchedule(await findRow(name))
+
+  async function changed(name: string): Promise<Schedule> {
+    const schedule = await get(name)
+    bus.emit('schedule.changed', { scheduleId: schedule.id, schedule: name, version: schedule.version })
+    return schedule
+  }
+
+  function patched(row: ScheduleRow, fields: Patch): ScheduleDefinition {
+    const merged = { ...definitionOf(contentOf(row)), ...fields }
+    const given = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined)
+    return Object.fromEntries(given) as unknown as ScheduleDefinition
+  }
+
+  const schedules: Schedules = {
+    async put(name, definition, { actor, expectedVersion } = {}) {
+      const declared = await declare(parts, [{ name, definition: definition as ScheduleDefinition }])
+      const done = await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
+      return done.length > 0 ? changed(name) : get(name)
+    },
+    async patch(name, fields, { actor, expectedVersion } = {}) {
+      // The version makes it one step: an edit between reading and writing is not overwritten.
+      const row = await findRow(name)
+      expectVersion(row, expectedVersion)
+      const declared = await declare(parts, [{ name, definition: patched(row, fields) }])
+      const request = { declared, action: 'patch', actor, expectedVersion: row.version }
+      const done = await putSchedules(parts, request)
+      return done.length > 0 ? changed(name) : get(name)
+    },
+    get,
+    async list({ after = '', limit = LIST_DEFAULTS.limit, ...filter } = {}) {
+      return (await listSchedules(store, filter, { after, limit })).map(toSchedule)
+    },
+    async pause(name, options = {}) {
+      await pauseOne(parts, name, options)
+      return changed(name)
+    },
+    async resume(name, options = {}) {
+      await resumeOne(parts, name, options)
+      return changed(name)
+    },
+    pauseGroup: (group, options = {}) => pauseGroup(parts, group, options),
+    resumeGroup: (group, options = {}) => resumeGroup(parts, group, options),
+    skip: (name, planTime, options = {}) => requestSkip(parts, 'skip', name, planTime, options),
+    unskip: (name, planTime, options = {}) => requestSkip(parts, 'unskip', name, planTime, options),
+    trigger: (name, options = {}) => triggerRun(parts, name, options),
+    backfill: (name, options) => backfillRuns(parts, name, options),
+    async rename(name, to, { actor, expectedVersion } = {}) {
+      const [declared] = await declare(parts, [
+        { name: to, definition: definitionOf(contentOf(await findRow(name))) },
+      ])
+      await withLockedOne(parts, name, { action: 'rename', actor }, async (context, row) => {
+        expectVersion(row, expectedVersion)
+        if (await findSchedule(context.session, to)) throw scheduleExists(to)
+        await changeSchedules(context, [row], () => ({ name: declared!.name }))
+      })
+      return changed(to)
+    },
+    async delete(name, { actor, expectedVersion, runs = 'keep' } = {}) {
+      await withLockedOne(parts, name, { action: 'delete', actor }, async (context, row) => {
+        expectVersion(row, expectedVersion)
+        await settle(context, [row])
+        const change = {
+          id: row.id,
+          version: row.version,
+          action: 'delete',
+          actor: context.actor,
+          before: contentOf(row),
+          after: null,
+          state: row.state,
+          boundary: context.now,
+        }
+        await insertChanges(context.session, [change], context.now)
+        await deleteSchedules(context.session, [row.id], { runs })
+      })
+    },
+    async preview(name, { after, count = 10 } = {}) {
+      const row = await findRow(name)
+      const from = after === undefined ? await readNow(store) : instant(after, 'after')
+      return previewSchedule(store, row, { after: from, count })
+    },
+    async diff(name, fields, { count = 10 } = {}) {
+      const row = await findRow(name)
+      const [declared] = await declare(parts, [{ name, definition: patched(row, fields) }])
+      const now = await readNow(store)
+      return diffContents(contentOf(row), declared!.content, {
+        now,
+        count,
+        createdAt: row.created_at.getTime(),
+      })
+    },
+    async occurrences(name, { from, to }) {
+      const row = await findRow(name)
+      const zone = 'zone' in row.timing ? row.timing.zone : 'UTC'
+      const range = readOrThrow('option_invalid', (report) => {
+        const first = readAnchor(from, zone, 'from', report)
+        const end = readAnchor(to, zone, 'to', report)
+        return first === undefined || end === undefined ? undefined : { from: first, to: end }
+      })
+      return ledgerOf(store, row, range, { now: await readNow(store) })
+    },
+    async changes(name) {
+      const { id } = await findRow(name)
+      return (await listChanges(store, id)).map(toChange).reverse()
+    },
+    sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
+  }
+  return schedules
+}
+
+function toChange(row: ChangeRow): ScheduleChange {
   return {
-    async put(name, definition, { actor } = {}) {
-      const content = parseSchedule(name, definition as ScheduleDefinition)
-      await checkJob(content)
-      const { row, changed } = await store.transaction(async (session) => {
-        const result = await putSchedule(session, store.channel, { name, content, actor: actor ?? null })
-        if (result.changed) await notify(session, store.channel, 'schedules')
-        return result
-      })
-      if (changed) {
-        bus.emit('schedule.changed', { scheduleId: row.id, schedule: row.name, version: row.version })
-      }
-      return toSchedule(row)
-    },
-
-    async get(name) {
-      const row = await findSchedule(store, name)
-      if (row) return toSchedule(row)
-      const near = didYouMean(
-        name,
-        (await listSchedules(store, { after: '', limit: 1000 })).map((s) => s.name),
-      )
-      throw new EscapementError('schedule_not_found', {
-        message: `There is no schedule "${name}"${near}. List them with: escapement schedules list`,
-        details: { name },
-      })
-    },
-
-    async list({ after = '', limit = LIST_DEFAULTS.limit } = {}) {
-      return (await listSchedules(store, { after, limit })).map(toSchedule)
-    },
-  }
-}
-
-interface Put {
-  name: string
-  content: ScheduleContent
-  actor: string | null
-}
-
-async function putSchedule(
-  session: Session,
-  channel: string,
-  put: Put,
-): Promise<{ row: ScheduleRow; changed: boolean }> {
-  const { row, now } = await lockSchedule(session, put.name)
-  if (row) return replace(session, channel, put, row, now)
-  const created = await create(session, put, now)
-  if (created) return { row: created, changed: true }
-  // Another process created it between our look and our insert, which waited for that: now there is a row to lock.
-  return putSchedule(session, channel, put)
-}
-
-async function create(session: Session, { name, content, actor }: Put, now: Instant) {
-  const timing = compileTiming(content.timing)
-  const nextAt = firstPlanTime(timing, { startAt: ms(content.startAt), endAt: ms(content.endAt), now })
-  // The ledger of a new schedule begins just before its first plan time can be.
-  const decidedThrough = Math.min(now, nextAt ?? now) - 1
-  const schedule = { id: newScheduleId(now), name, content }
-  const row = await insertSchedule(session, schedule, { nextAt, decidedThrough, now })
-  if (!row) return undefined
-  await insertChange(session, {
-    scheduleId: row.id,
     version: row.version,
-    action: 'put',
-    actor,
-    before: null,
-    after: content,
-    boundary: decidedThrough,
-    now,
-  })
-  return row
-}
-
-async function replace(
-  session: Session,
-  channel: string,
-  { content, actor }: Put,
-  row: ScheduleRow,
-  now: Instant,
-) {
-  const before = contentOf(row)
-  if (isDeepStrictEqual(before, JSON.parse(JSON.stringify(content)))) return { row, changed: false }
-  await settle(session, channel, row, now)
-  const boundary = Math.max(now, row.decided_through.getTime())
-  const after = Math.max(boundary, (ms(content.startAt) ?? row.created_at.getTime()) - 1)
-  const nextAt = nextPlanTime(compileTiming(content.timing), after, ms(content.endAt))
-  const updated = await updateSchedule(session, row.id, content, { nextAt, decidedThrough: boundary, now })
-  await insertChange(session, {
-    scheduleId: row.id,
-    version: updated.version,
-    action: 'put',
-    actor,
-    before,
-    after: content,
-    boundary,
-    now,
-  })
-  return { row: updated, changed: true }
-}
-
-/** Decides what is due by now under the content that is about to be replaced, as a tick would have. */
-async function settle(session: Session, channel: string, row: ScheduleRow, now: Instant): Promise<void> {
-  if (row.state !== 'active' || row.next_at === null) return
-  const schedule = { ...row, next_at: row.next_at }
-  if (schedule.next_at.getTime() > now) return
-  await recordPlans(session, [{ schedule, plan: planOccurrences(toPlannable(schedule), now) }], channel)
-}
-
-function contentOf(row: ScheduleRow): ScheduleContent {
-  const startsAtCreation = row.start_at.getTime() === row.created_at.getTime()
-  return {
-    job: row.job,
-    input: row.input,
-    queue: row.queue,
-    priority: row.priority,
-    group: row.group,
-    scopes: row.scopes,
-    description: row.description,
-    metadata: row.metadata,
-    startAt: startsAtCreation ? null : row.start_at.toISOString(),
-    endAt: row.end_at?.toISOString() ?? null,
-    timing: row.timing,
+    action: row.action,
+    actor: row.actor,
+    before: row.before,
+    after: row.after,
+    boundary: row.boundary,
+    changedAt: row.changed_at,
   }
 }
 
-function ms(iso: string | null): Instant | null {
-  return iso === null ? null : Date.parse(iso)
+function instant(input: InstantInput, field: string): Instant {
+  return readOrThrow('option_invalid', (report) => readInstant(input, field, report))
 }

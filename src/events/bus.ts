@@ -1,4 +1,6 @@
+import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
+import { didYouMean } from '../time/did-you-mean.js'
 
 /** What a run's events tell. */
 export interface RunEvent {
@@ -33,7 +35,18 @@ export interface EventMap {
 }
 
 export type EventName = keyof EventMap
-export type Listener<Name extends EventName> = (event: EventMap[Name]) => void
+
+const EVENT_NAMES: readonly string[] = [
+  'schedule.changed',
+  'schedule.finished',
+  'run.created',
+  'run.started',
+  'run.succeeded',
+  'run.retrying',
+  'run.failed',
+] satisfies EventName[]
+
+export type Listener<Name extends EventName> = (event: EventMap[Name]) => unknown
 
 export interface EventBus {
   /** Returns the function that ends it. */
@@ -45,17 +58,25 @@ export function createEventBus(logger: Logger): EventBus {
   const listeners = new Map<EventName, Set<Listener<never>>>()
   return {
     on(name, listener) {
+      if (!EVENT_NAMES.includes(name)) {
+        throw new EscapementError('option_invalid', {
+          message: `There is no event "${name}"${didYouMean(name, EVENT_NAMES)}.`,
+        })
+      }
       const set = listeners.get(name) ?? new Set()
       listeners.set(name, set.add(listener))
       return () => void set.delete(listener)
     },
     emit(name, event) {
       for (const listener of listeners.get(name) ?? []) {
-        try {
-          listener(event as never)
-        } catch (error) {
-          // A listener's mistake must not undo or stop what it was told about.
+        // A listener's mistake must not undo or stop what it was told about, now or later.
+        const failed = (error: unknown) =>
           logger.error({ event: name, err: error }, 'an event listener threw')
+        try {
+          const result: unknown = listener(event as never)
+          if (result instanceof Promise) result.catch(failed)
+        } catch (error) {
+          failed(error)
         }
       }
     },

@@ -15,11 +15,19 @@ describe('defineJob', () => {
           'job "report": handler: undefined – must be a function',
           'job "report": retry.attempts: 0 – must be a whole number of at least 1',
           'job "report": retry.backoff\\[0\\]: "soon" .*',
-          'job "report": timeout: "0s" – must be longer than nothing',
-          'job "report": lease: "1s" – must be at least 5 seconds',
+          'job "report": timeout: "0s" – must be longer than nothing, and at most 24 days',
+          'job "report": lease: "1s" – must be at least 5 seconds, and at most 24 days',
         ].join('\\n'),
       ),
     )
+  })
+
+  it('has one attempt when the list of delays is empty, after a crash too', () => {
+    expect(defineJob('j', { retry: { attempts: 5, backoff: [] }, handler }).retry.attempts).toBe(1)
+  })
+
+  it('refuses a timeout that no timer can hold', () => {
+    expect(() => defineJob('j', { timeout: '30 days', handler })).toThrowError(/at most 24 days/)
   })
 
   it.each(['', ' ', undefined])('refuses the name %j', (name) => {

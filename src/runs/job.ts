@@ -38,8 +38,15 @@ export interface JobDefinition<Schema extends StandardSchemaV1 = StandardSchemaV
    * @default '30s'
    */
   lease?: DurationInput
+  /**
+   * Gives the scopes of each plan time of schedules that name none themselves: one run for each. An empty list
+   * means that there is nothing to run; when it throws, it is asked again soon.
+   */
+  scopes?: ScopeProvider
   handler: (context: HandlerContext<StandardSchemaV1.InferOutput<Schema>>) => unknown
 }
+
+export type ScopeProvider = (context: { now: Date }) => readonly string[] | Promise<readonly string[]>
 
 export const JOB_DEFAULTS = { timeout: '1 hour', lease: '30s' } satisfies Partial<JobDefinition>
 
@@ -50,6 +57,7 @@ export interface Job<Input = unknown> {
   readonly retry: Retry
   readonly timeoutMs: number
   readonly leaseMs: number
+  readonly scopes: ScopeProvider | undefined
   readonly handler: (context: HandlerContext<never>) => unknown
   /** Only a type: carries what `put` takes as input. */
   readonly inputType?: (input: Input) => void
@@ -58,8 +66,17 @@ export interface Job<Input = unknown> {
 // biome-ignore lint/suspicious/noExplicitAny: a job of whatever input
 export type AnyJob = Job<any>
 
+/** Whether something is what `defineJob` gives, be it of another copy of this module, and no mere object literal. */
+export function isJob(value: unknown): value is AnyJob {
+  const job = (value ?? {}) as Partial<AnyJob>
+  return typeof job.name === 'string' && typeof job.handler === 'function' && typeof job.leaseMs === 'number'
+}
+
 const SHORTEST_LEASE_MS = 5_000
-const FIELDS = ['input', 'retry', 'timeout', 'lease', 'handler']
+/** A timer of the host holds 24.8 days and fires at once beyond. */
+const LONGEST_TIMER_MS = 24 * 86_400_000
+const RETRY_FIELDS = ['attempts', 'backoff']
+const FIELDS = ['input', 'retry', 'timeout', 'lease', 'scopes', 'handler']
 
 /** Defines a job without registering it; every mistake is reported at once. */
 export function defineJob<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>>(
@@ -78,20 +95,40 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     if (!FIELDS.includes(field)) report(field, `unknown field${didYouMean(field, FIELDS)}`)
   }
   const { handler, retry = {}, timeout = JOB_DEFAULTS.timeout, lease = JOB_DEFAULTS.lease } = definition
-  const { attempts = RETRY_DEFAULTS.attempts, backoff = RETRY_DEFAULTS.backoff } = retry
+  for (const field of Object.keys(retry)) {
+    if (!RETRY_FIELDS.includes(field))
+      report(`retry.${field}`, `unknown field${didYouMean(field, RETRY_FIELDS)}`)
+  }
+  const { attempts = RETRY_DEFAULTS.attempts } = retry
+  const backoff: readonly DurationInput[] = retry.backoff ?? RETRY_DEFAULTS.backoff
+  if (!Array.isArray(backoff))
+    return report('retry.backoff', `${quote(backoff)} – must be a list of durations`)
   if (typeof handler !== 'function') report('handler', `${quote(handler)} – must be a function`)
   if (!Number.isInteger(attempts) || attempts < 1) {
     report('retry.attempts', `${quote(attempts)} – must be a whole number of at least 1`)
   }
   const backoffMs = backoff.map((delay, index) => readElapsed(delay, `retry.backoff[${index}]`, report) ?? 0)
   const timeoutMs = readElapsed(timeout, 'timeout', report)
-  if (timeoutMs === 0) report('timeout', `${quote(timeout)} – must be longer than nothing`)
-  const leaseMs = readElapsed(lease, 'lease', report)
-  if (leaseMs !== undefined && leaseMs < SHORTEST_LEASE_MS) {
-    report('lease', `${quote(lease)} – must be at least 5 seconds`)
+  if (timeoutMs !== undefined && (timeoutMs <= 0 || timeoutMs > LONGEST_TIMER_MS)) {
+    report('timeout', `${quote(timeout)} – must be longer than nothing, and at most 24 days`)
   }
+  const leaseMs = readElapsed(lease, 'lease', report)
+  if (leaseMs !== undefined && (leaseMs < SHORTEST_LEASE_MS || leaseMs > LONGEST_TIMER_MS)) {
+    report('lease', `${quote(lease)} – must be at least 5 seconds, and at most 24 days`)
+  }
+  const { scopes } = definition
+  if (scopes !== undefined && typeof scopes !== 'function')
+    report('scopes', `${quote(scopes)} – must be a function`)
   if (handler === undefined || timeoutMs === undefined || leaseMs === undefined) return undefined
-  return { name, schema: definition.input, retry: { attempts, backoffMs }, timeoutMs, leaseMs, handler }
+  return {
+    name,
+    schema: definition.input,
+    retry: { attempts: backoffMs.length === 0 ? 1 : attempts, backoffMs },
+    timeoutMs,
+    leaseMs,
+    scopes,
+    handler,
+  }
 }
 
 /** The input as the job's schema makes it, or the error `input_invalid` with every mistake. */

@@ -11,7 +11,11 @@ const namespaceBytes = Buffer.from(RUN_ID_NAMESPACE.replaceAll('-', ''), 'hex')
  * occurrence again, on any host, after any crash, arrives at the same id, and the primary key refuses the second row.
  */
 export function runIdOf(scheduleId: string, scope: string, planTime: Instant): string {
-  const name = `${scheduleId}|${scope}|${new Date(planTime).toISOString()}`
+  return uuidOf(`${scheduleId}|${scope}|${new Date(planTime).toISOString()}`)
+}
+
+/** The UUIDv5 of a name in our namespace. */
+export function uuidOf(name: string): string {
   const hash = createHash('sha1').update(namespaceBytes).update(name).digest()
   hash[6] = (hash[6]! & 0x0f) | 0x50
   hash[8] = (hash[8]! & 0x3f) | 0x80

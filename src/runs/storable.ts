@@ -31,3 +31,45 @@ function mend(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [storableText(key), mend(item)]))
 }
+
+/** Where a value is not what JSON would make of it: the path and why; null where it is JSON through and through. */
+export function jsonMistake(value: unknown, path: string): { field: string; message: string } | null {
+  const refuse = (message: string) => ({ field: path, message })
+  switch (typeof value) {
+    case 'string':
+      return isStorable(value)
+        ? null
+        : refuse('holds U+0000 or half a surrogate pair, which jsonb cannot store')
+    case 'number':
+      return Number.isFinite(value) ? null : refuse(`${value} – is no JSON number`)
+    case 'boolean':
+      return null
+    case 'object':
+      return value === null ? null : objectMistake(value, path)
+    default:
+      return refuse(`a ${typeof value} – is not JSON`)
+  }
+}
+
+function objectMistake(value: object, path: string) {
+  if (Array.isArray(value)) return firstMistake(value.map((item, index) => [`${path}[${index}]`, item]))
+  const prototype = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) {
+    return {
+      field: path,
+      message: `a ${prototype.constructor?.name ?? 'class'} – is not JSON; give text or a plain object`,
+    }
+  }
+  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
+  const badKey = entries.find(([key]) => !isStorable(key))
+  if (badKey) return { field: path, message: 'has a key with U+0000 or half a surrogate pair' }
+  return firstMistake(entries.map(([key, item]) => [`${path}.${key}`, item]))
+}
+
+function firstMistake(items: readonly (readonly [string, unknown])[]) {
+  for (const [path, item] of items) {
+    const mistake = jsonMistake(item, path)
+    if (mistake) return mistake
+  }
+  return null
+}

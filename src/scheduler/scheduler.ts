@@ -1,9 +1,15 @@
-import type { Clock } from '../clock.js'
+import { askProviders } from '../client/scopes.js'
+import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
-import { msUntilWake } from '../store/queries/planning.js'
+import type { JobRegistry } from '../runs/job-registry.js'
+import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
+import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
+import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
+import { endPauses } from './end-pauses.js'
+import { reconcile } from './reconcile.js'
 import { type TickReport, tick } from './tick.js'
 
 export interface SchedulerOptions {
@@ -22,6 +28,7 @@ const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
+const RECONCILE_EVERY_MS = 5 * 60_000
 
 export interface Scheduler {
   start(): void
@@ -39,39 +46,42 @@ export function createScheduler(parts: {
   clock: Clock
   bus: EventBus
   logger: Logger
+  jobs: JobRegistry
   batch: number
 }): Scheduler {
-  const { store, bus, logger, batch } = parts
+  const { store, bus, logger, jobs, batch } = parts
   const wait = createWait(parts.clock)
   let stopping = false
   let loop: Promise<void> | undefined
 
   async function tickOnce(): Promise<TickReport> {
-    const report = await tick(store, batch, logger)
-    for (const run of report.created) {
-      bus.emit('run.created', {
-        runId: run.id,
-        job: run.job,
-        scheduleId: run.schedule_id,
-        schedule: run.schedule,
-        scope: run.scope,
-        planTime: run.plan_time,
-        attempt: 0,
-        durationMs: null,
-        error: null,
-      })
-    }
-    for (const { id, name, version } of report.finished) {
-      bus.emit('schedule.finished', { scheduleId: id, schedule: name, version })
-    }
-    return report
+    const providers = jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
+    const scopes = providers.length === 0 ? new Map() : await askDueProviders(providers)
+    const ended = await endPauses({ store, jobs, bus }, batch)
+    const limits = { limit: batch, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+    const report = await tick(store, limits, scopes, logger)
+    emitAll(bus, report)
+    return { ...report, due: Math.max(report.due, Math.min(ended, batch)) }
+  }
+
+  async function askDueProviders(providers: readonly string[]) {
+    const due = await listDueProviders(store, providers)
+    if (due.length === 0) return new Map<string, readonly string[]>()
+    return askProviders(jobs, due, await readNow(store), (job, error) =>
+      logger.error({ job, err: error }, 'a scope provider failed; it is asked again'),
+    )
   }
 
   async function run(): Promise<void> {
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
+    let reconciledAt = Number.NEGATIVE_INFINITY
     while (!stopping) {
       try {
+        if (monotonicMs() - reconciledAt >= RECONCILE_EVERY_MS) {
+          await reconcile(store, { suspectsOnly: true })
+          reconciledAt = monotonicMs()
+        }
         const { due } = await tickOnce()
         backoffMs = FIRST_BACKOFF_MS
         if (due === batch) continue
@@ -101,5 +111,24 @@ export function createScheduler(parts: {
       await loop
       loop = undefined
     },
+  }
+}
+
+function emitAll(bus: EventBus, { created, finished }: TickReport): void {
+  for (const run of created) {
+    bus.emit('run.created', {
+      runId: run.id,
+      job: run.job,
+      scheduleId: run.schedule_id,
+      schedule: run.schedule,
+      scope: run.scope,
+      planTime: run.plan_time,
+      attempt: 0,
+      durationMs: null,
+      error: null,
+    })
+  }
+  for (const { id, name, version } of finished) {
+    bus.emit('schedule.finished', { scheduleId: id, schedule: name, version })
   }
 }

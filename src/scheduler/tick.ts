@@ -2,11 +2,14 @@ import type { Logger } from '../logger.js'
 import { planOccurrences } from '../schedules/plan.js'
 import {
   type CreatedRun,
+  type DueLimits,
   type DueSchedule,
+  finishSchedules,
   lockDueSchedules,
   type PlannedSchedule,
-  postponeSchedules,
+  readSkipRequests,
   recordPlans,
+  setAside,
 } from '../store/queries/planning.js'
 import { toPlannable } from '../store/rows.js'
 import type { Store } from '../store/store.js'
@@ -19,40 +22,70 @@ export interface TickReport {
   finished: DueSchedule[]
 }
 
+/** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
+const RETRY_PLANNING_MS = 60_000
+
 /**
  * One pass of the scheduler: takes due schedules in a batch, decides in memory what becomes of their plan times, and
  * writes all of it in one statement. Dying anywhere in here leaves nothing behind: the rows are only locked until
  * the transaction ends, and what it wrote becomes visible at once or not at all.
+ *
+ * `scopes` holds what the providers gave, by job. They are asked before the transaction: between lock and write
+ * nothing but the database is awaited.
  */
-export async function tick(store: Store, limit: number, logger: Logger): Promise<TickReport> {
+export async function tick(
+  store: Store,
+  limits: DueLimits,
+  scopes: ReadonlyMap<string, readonly string[]>,
+  logger: Logger,
+): Promise<TickReport> {
   return store.transaction(async (session) => {
-    const { due, now } = await lockDueSchedules(session, limit)
+    const { due, now } = await lockDueSchedules(session, limits)
     if (now === null) return { due: 0, created: [], finished: [] }
-    const { planned, unplannable } = planAll(due, now, logger)
+    const requests = await readSkipRequests(
+      session,
+      due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
+    )
+    const planned: (PlannedSchedule & { schedule: DueSchedule })[] = []
+    const unplannable: { id: string; error: string }[] = []
+    for (const schedule of due) {
+      try {
+        const plan = planDue(schedule, now, requests.get(schedule.id), scopes.get(schedule.job))
+        planned.push({ schedule, plan, wakeAt: wakeAt(plan.nextAt, now) })
+      } catch (error) {
+        logger.error({ schedule: schedule.name, err: error }, 'a schedule could not be planned')
+        unplannable.push({ id: schedule.id, error: String((error as Error).message) })
+      }
+    }
     const created = planned.length > 0 ? await recordPlans(session, planned, store.channel) : []
-    if (unplannable.length > 0) await postponeSchedules(session, unplannable, RETRY_PLANNING_MS)
+    if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
+    const finished = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
+    await finishSchedules(
+      session,
+      finished.map(({ id, policies }) => ({ id, deleteWhenDone: policies.deleteWhenDone })),
+    )
     const names = new Map(due.map(({ id, name }) => [id, name]))
     return {
       due: due.length,
       created: created.map((run) => ({ ...run, schedule: names.get(run.schedule_id)! })),
-      finished: planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule),
+      finished,
     }
   })
 }
 
-/** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
-const RETRY_PLANNING_MS = 60_000
-
-function planAll(due: readonly DueSchedule[], now: Instant, logger: Logger) {
-  const planned: (PlannedSchedule & { schedule: DueSchedule })[] = []
-  const unplannable: string[] = []
-  for (const schedule of due) {
-    try {
-      planned.push({ schedule, plan: planOccurrences(toPlannable(schedule), now) })
-    } catch (error) {
-      logger.error({ schedule: schedule.name, err: error }, 'a schedule could not be planned')
-      unplannable.push(schedule.id)
-    }
+function planDue(
+  schedule: DueSchedule,
+  now: Instant,
+  requests: ReadonlySet<Instant> | undefined,
+  provided: readonly string[] | undefined,
+) {
+  if (schedule.scopes === null && provided === undefined) {
+    throw new Error(`the scopes of job "${schedule.job}" were not provided in time`)
   }
-  return { planned, unplannable }
+  return planOccurrences(toPlannable(schedule, provided), now, requests)
+}
+
+/** A schedule with backlog goes to the back of the queue, so that others come in between. */
+function wakeAt(nextAt: Instant | null, now: Instant): Instant | null {
+  return nextAt === null ? null : Math.max(nextAt, now)
 }

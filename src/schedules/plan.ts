@@ -1,64 +1,144 @@
+import { runIdOf } from '../runs/run-id.js'
+import { durationToMs } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
 import type { CompiledTiming } from '../time/timing.js'
+import { type CatchUpPolicy, catchUp, type Grid, type SkippedRange, type SkipReason } from './catch-up.js'
+import { jitterMs } from './jitter.js'
+import type { Policies } from './policies.js'
 
 /** What the planner needs to know of a schedule. */
 export interface Plannable {
+  id: string
   timing: CompiledTiming
-  /** The cursor: the first plan time that is not yet decided. */
-  nextAt: Instant
-  /** Exclusive; null for no end. */
-  endAt: Instant | null
+  policies: Policies
+  scopes: readonly string[]
+  /** The cursor: the first plan time that is not yet decided; null when there is none. */
+  nextAt: Instant | null
+  /** Exclusive end of the plan times, from `endAt` or `limit`; null for none. */
+  until: Instant | null
 }
 
-interface SkippedRange {
-  /** Both ends are plan times, and both are skipped. */
-  first: Instant
-  last: Instant
-  reason: 'missed'
+interface PlannedRun {
+  id: string
+  scope: string
+  planTime: Instant
+  eligibleAt: Instant
 }
+
+type PlannedSkip = SkippedRange & { scope: string }
 
 /** What becomes of the plan times up to `decidedThrough`. */
 export interface Plan {
-  run: Instant[]
-  skip: SkippedRange[]
-  /** The new cursor; null when the timing has no more plan times. */
+  runs: PlannedRun[]
+  skips: PlannedSkip[]
+  /** The new cursor; null when no plan time is left. */
   nextAt: Instant | null
   decidedThrough: Instant
 }
 
-/** Plan times less late than this are on time and all run, whatever the catch-up. */
-const GRACE_MS = 60_000
-
-/**
- * Decides every plan time from the cursor up to `now`: those on time run, and of older ones only the newest, if
- * nothing newer runs (catch-up `latest`); the others are missed. The missed are a range, found by its ends and never
- * enumerated: a schedule for each second that was down for a year is planned in microseconds.
- */
-export function planOccurrences({ timing, nextAt, endAt }: Plannable, now: Instant): Plan {
-  if (nextAt > now) return { run: [], skip: [], nextAt, decidedThrough: now }
-  const before = (instant: Instant): Instant | null => {
-    const found = timing.previous(instant)
-    return found === null || found < nextAt ? null : found
-  }
-  const end = endAt === null ? now + 1 : Math.min(now + 1, endAt)
-  // The cursor itself is due even where the timing, computed from newer zone data, no longer has it.
-  const newest = before(end) ?? nextAt
-  const onTimeFrom = Math.max(nextAt, now - GRACE_MS + 1)
-  const run = newest >= onTimeFrom ? timing.between(onTimeFrom, newest + 1, Number.POSITIVE_INFINITY) : []
-  if (run.length === 0) run.push(newest)
-  const lastMissed = before(run[0]!)
+export function gridOf({ timing, until }: Pick<Plannable, 'timing' | 'until'>): Grid {
+  if (until === null) return timing
   return {
-    run,
-    skip: lastMissed === null ? [] : [{ first: nextAt, last: lastMissed, reason: 'missed' }],
-    nextAt: nextPlanTime(timing, now, endAt),
-    decidedThrough: now,
+    next(after) {
+      const found = timing.next(after)
+      return found !== null && found < until ? found : null
+    },
+    previous: (before) => timing.previous(Math.min(before, until)),
   }
 }
 
-/** The first plan time strictly after `after` and before `endAt`. */
-export function nextPlanTime(timing: CompiledTiming, after: Instant, endAt: Instant | null): Instant | null {
-  const next = timing.next(after)
-  return next !== null && (endAt === null || next < endAt) ? next : null
+/**
+ * Decides the plan times from the cursor up to `now`, as a tick does. With `all`, no backlog is left for later: what a
+ * verb changes must be decided under the content that it replaces.
+ */
+export function planOccurrences(
+  schedule: Plannable,
+  now: Instant,
+  requests: ReadonlySet<Instant> = NO_REQUESTS,
+  { all = false } = {},
+): Plan {
+  const { nextAt } = schedule
+  const grid = gridOf(schedule)
+  if (nextAt === null || nextAt > now) return { runs: [], skips: [], nextAt, decidedThrough: now }
+  const policy = catchUpPolicyOf(schedule.policies)
+  const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, all })
+  const following = grid.next(last)
+  // Backlog is left: what lies between here and now is not decided yet.
+  const decidedThrough = following !== null && following <= now ? last : now
+  if (schedule.scopes.length === 0) {
+    return { runs: [], skips: noScope(nextAt, last), nextAt: following, decidedThrough }
+  }
+  return {
+    runs: run.flatMap((planTime) => runsAt(schedule, grid, planTime, policy.delayMs)),
+    skips: forScopes(schedule.scopes, skip),
+    nextAt: following,
+    decidedThrough,
+  }
+}
+
+const NO_REQUESTS: ReadonlySet<Instant> = new Set()
+
+/** Decides all plan times in (after, through] as skipped for one reason: what a pause or a breaker leaves. */
+export function planSkipped(
+  schedule: Plannable,
+  { after, through, reason }: { after: Instant; through: Instant; reason: SkipReason },
+): Plan {
+  const grid = gridOf(schedule)
+  const first = grid.next(after)
+  const scopes = schedule.scopes.length === 0 ? [NO_SCOPE] : schedule.scopes
+  const ranges =
+    first === null || first > through ? [] : [{ first, last: grid.previous(through + 1)!, reason }]
+  return { runs: [], skips: forScopes(scopes, ranges), nextAt: grid.next(through), decidedThrough: through }
+}
+
+function runsAt(schedule: Plannable, grid: Grid, planTime: Instant, delayMs: number): PlannedRun[] {
+  const jitter = spanMs(schedule.policies.jitter)
+  // Held back for less than the distance to the next plan time, so that runs stay in the order of their plan times.
+  const span =
+    jitter === 0 ? 0 : Math.min(jitter, (grid.next(planTime) ?? Number.POSITIVE_INFINITY) - planTime)
+  return schedule.scopes.map((scope) => {
+    const id = runIdOf(schedule.id, scope, planTime)
+    return { id, scope, planTime, eligibleAt: planTime + delayMs + jitterMs(id, span) }
+  })
+}
+
+function forScopes(scopes: readonly string[], ranges: readonly SkippedRange[]): PlannedSkip[] {
+  return scopes.flatMap((scope) => ranges.map((range) => ({ ...range, scope })))
+}
+
+/** The scope under which plan times are recorded for which a provider had none to give. */
+const NO_SCOPE = ''
+
+function noScope(first: Instant, last: Instant): PlannedSkip[] {
+  return [{ scope: NO_SCOPE, first, last, reason: 'no_scope' }]
+}
+
+function catchUpPolicyOf(policies: Policies): CatchUpPolicy {
+  return {
+    catchUp: policies.catchUp,
+    windowMs: policies.catchUpWindow === null ? Number.POSITIVE_INFINITY : spanMs(policies.catchUpWindow),
+    limit: policies.catchUpLimit,
+    graceMs: spanMs(policies.grace),
+    delayMs: spanMs(policies.delay),
+  }
+}
+
+/** Few distinct texts, many schedules. */
+const spans = new Map<string, number>()
+
+function spanMs(text: string): number {
+  let ms = spans.get(text)
+  if (ms === undefined) {
+    ms = durationToMs(text)
+    if (spans.size >= 1000) spans.clear()
+    spans.set(text, ms)
+  }
+  return ms
+}
+
+/** The first plan time strictly after `after`, before the end. */
+export function nextPlanTime(schedule: Pick<Plannable, 'timing' | 'until'>, after: Instant): Instant | null {
+  return gridOf(schedule).next(after)
 }
 
 /**
@@ -66,9 +146,9 @@ export function nextPlanTime(timing: CompiledTiming, after: Instant, endAt: Inst
  * a `once` whose instant has passed is meant to happen, and is due at once.
  */
 export function firstPlanTime(
-  timing: CompiledTiming,
-  { startAt, endAt, now }: { startAt: Instant | null; endAt: Instant | null; now: Instant },
+  schedule: Pick<Plannable, 'timing' | 'until'>,
+  { startAt, now }: { startAt: Instant | null; now: Instant },
 ): Instant | null {
-  const from = timing.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : Math.max(startAt ?? now, now) - 1
-  return nextPlanTime(timing, from, endAt)
+  const isOnce = schedule.timing.timing.kind === 'once'
+  return nextPlanTime(schedule, isOnce ? Number.NEGATIVE_INFINITY : Math.max(startAt ?? now, now) - 1)
 }

@@ -25,8 +25,19 @@ describe('parseSchedule', () => {
       queue: 'default',
       priority: 0,
       group: null,
-      scopes: ['global'],
+      scopes: null,
       timing: every('1 minute'),
+      policies: {
+        catchUp: 'latest',
+        catchUpWindow: null,
+        catchUpLimit: 100,
+        grace: '1 minute',
+        overlap: 'allow',
+        delay: '0 seconds',
+        jitter: '0 seconds',
+        deleteWhenDone: false,
+      },
+      limit: null,
       description: null,
       metadata: null,
       startAt: null,
@@ -81,10 +92,13 @@ describe('parseSchedule', () => {
   it.each([
     ['U+0000', 'a\0b'],
     ['half a surrogate pair', { deep: ['\ud800'] }],
+    ['a number that JSON has not', { deep: Number.NaN }],
+    ['a Date', new Date(0)],
+    ['a Map', { deep: new Map() }],
     ['a bigint', 1n],
     ['a function', () => {}],
   ])('refuses %s in the input', (_, input) => {
-    expect(mistakes('s', { ...fine, input })).toEqual([expect.stringMatching(/^input: /)])
+    expect(mistakes('s', { ...fine, input })).toEqual([expect.stringMatching(/^input[.a-z0-9[\]]*: /)])
   })
 
   it('takes an escaped backslash before u0000, which is only text', () => {

@@ -1,19 +1,21 @@
 import type { Job } from '../runs/job.js'
-import { isStorable, isStorableJson } from '../runs/storable.js'
+import { isStorable, jsonMistake } from '../runs/storable.js'
+import { MAX_LIMIT } from '../time/bounds.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { formatInstant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
 import { beginningAt } from '../time/rrule.js'
 import { readTiming, type Timing } from '../time/timing.js'
+import { POLICY_FIELDS, type Policies, type PolicyFields, readPolicies } from './policies.js'
 
 export type ScheduleState = 'active' | 'paused' | 'broken' | 'finished'
 
 const DEFAULT_QUEUE = 'default'
-const DEFAULT_SCOPE = 'global'
+export const DEFAULT_SCOPE = 'global'
 
 /** What a caller puts: a timing, a job and its input, and how to treat them. */
-export interface ScheduleDefinition<Input = unknown> {
+export interface ScheduleDefinition<Input = unknown> extends PolicyFields {
   /** The job's handle, whose type checks `input`, or its name. */
   job: Job<Input> | string
   /** @default null */
@@ -30,7 +32,7 @@ export interface ScheduleDefinition<Input = unknown> {
   group?: string
   /**
    * Parallel lanes, such as tenants: one run for each scope and plan time.
-   * @default ['global']
+   * @default what the job's `scopes` gives at each plan time, if it has that, else ['global']
    */
   scopes?: readonly string[]
   description?: string
@@ -42,6 +44,10 @@ export interface ScheduleDefinition<Input = unknown> {
   startAt?: InstantInput
   /** The end of the plan times, exclusive. */
   endAt?: InstantInput
+  /** How many plan times there are, counted from `startAt`, whatever becomes of them. */
+  limit?: number
+  /** Create it paused. It says nothing about a schedule that exists: use `pause` and `resume`. */
+  paused?: boolean
 }
 
 /** A definition that was checked and filled with its defaults: equal contents have equal JSON. */
@@ -51,23 +57,37 @@ export interface ScheduleContent {
   queue: string
   priority: number
   group: string | null
-  scopes: readonly string[]
+  /** Null stands for what the job's provider gives. */
+  scopes: readonly string[] | null
   timing: Timing
+  policies: Policies
   description: string | null
   metadata: Readonly<Record<string, unknown>> | null
   /** Null stands for the time of creation. */
   startAt: string | null
   endAt: string | null
+  limit: number | null
+}
+
+/** Why a schedule is not active, since when, and by whom. */
+export interface StateNote {
+  reason: string | null
+  by: string | null
+  since: Date
+  /** When a pause ends by itself. */
+  until: Date | null
 }
 
 /** A durable row: what was put, and where it stands. */
-export interface Schedule extends Omit<ScheduleContent, 'startAt' | 'endAt'> {
+export interface Schedule extends Omit<ScheduleContent, 'startAt' | 'endAt' | 'policies'>, Policies {
   id: string
   name: string
   version: number
   startAt: Date
   endAt: Date | null
   state: ScheduleState
+  /** Null while it is active. */
+  stateNote: StateNote | null
   /** The next plan time that is not yet decided; null when there is none to come. */
   nextAt: Date | null
   createdAt: Date
@@ -87,6 +107,9 @@ const FIELDS: readonly string[] = [
   'metadata',
   'startAt',
   'endAt',
+  'limit',
+  'paused',
+  ...POLICY_FIELDS,
 ] satisfies (keyof ScheduleDefinition)[]
 const INT4_MAX = 2_147_483_647
 
@@ -124,20 +147,28 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
   if (startAt !== null && endAt !== null && startAt >= endAt) {
     report('endAt', `${endAt} – must be after startAt, ${startAt}`)
   }
+  if (definition.limit !== undefined) readLimit(definition.limit, report)
   const content = {
     job: readJobName(definition.job, report),
     input: readJson(input, 'input', report),
     queue: readText(definition.queue ?? DEFAULT_QUEUE, 'queue', report),
     priority,
     group: definition.group === undefined ? null : readText(definition.group, 'group', report),
-    scopes: readScopes(definition.scopes ?? [DEFAULT_SCOPE], report),
+    scopes: definition.scopes === undefined ? null : readScopes(definition.scopes, report),
+    policies: readPolicies(definition, report),
     description:
       definition.description === undefined ? null : readText(definition.description, 'description', report),
     metadata: readJson(metadata, 'metadata', report) as ScheduleContent['metadata'],
     startAt,
     endAt,
+    limit: definition.limit ?? null,
   }
   return timing && { ...content, timing: startingAt(timing, startAt) }
+}
+
+function readLimit(limit: unknown, report: Report): void {
+  if (Number.isInteger(limit) && (limit as number) >= 1 && (limit as number) <= MAX_LIMIT) return
+  report('limit', `${quote(limit)} – must be a whole number from 1 to ${MAX_LIMIT}`)
 }
 
 /** A recurrence rule counts from its DTSTART; one that names none counts from `startAt`. */
@@ -181,12 +212,10 @@ function readBound(input: unknown, zone: string, field: string, report: Report):
 /** What JSON cannot carry would come back as something else, so it is refused. */
 function readJson(value: unknown, field: string, report: Report): unknown {
   try {
-    const text = JSON.stringify(value)
-    if (text === undefined) report(field, `${quote(value)} – is not JSON`)
-    else if (!isStorableJson(text))
-      report(field, 'holds U+0000 or half a surrogate pair, which jsonb cannot store')
+    const mistake = jsonMistake(value, field)
+    if (mistake) return report(mistake.field, mistake.message) ?? null
+    return JSON.parse(JSON.stringify(value))
   } catch (error) {
-    report(field, `is not JSON: ${(error as Error).message}`)
+    return report(field, `is not JSON: ${(error as Error).message}`) ?? null
   }
-  return value
 }

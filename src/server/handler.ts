@@ -1,6 +1,8 @@
 import { Hono } from 'hono'
 import { EscapementError } from '../errors.js'
 import type { Escapement } from '../escapement.js'
+import type { Logger } from '../logger.js'
+import { isStorable } from '../runs/storable.js'
 import { quote } from '../time/report.js'
 import { VERSION } from '../version.js'
 
@@ -10,7 +12,7 @@ const LOOPBACK_HOSTS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
 const MAX_PAGE = 1000
 
 /** The HTTP API as one fetch handler. It answers this machine only: see the check of `Host` and `Origin`. */
-export function createHandler(escapement: Escapement): FetchHandler {
+export function createHandler(escapement: Escapement, logger: Logger): FetchHandler {
   const app = new Hono()
 
   // A page on some other site can make a browser send requests here, also under a name of its own that resolves to
@@ -25,7 +27,10 @@ export function createHandler(escapement: Escapement): FetchHandler {
     return next()
   })
 
-  app.get('/health', (context) => context.json({ status: 'ok', version: VERSION }))
+  app.get('/health', async (context) => {
+    await escapement.database.query('select 1')
+    return context.json({ status: 'ok', version: VERSION })
+  })
 
   app.get('/api/v1/schedules', async (context) => {
     const limit = Number(context.req.query('limit') ?? '100')
@@ -34,19 +39,22 @@ export function createHandler(escapement: Escapement): FetchHandler {
       return problem(422, 'option_invalid', `limit: ${given} – must be a whole number from 1 to ${MAX_PAGE}`)
     }
     const pageToken = context.req.query('pageToken') ?? ''
+    if (!isStorable(pageToken)) return problem(422, 'option_invalid', 'pageToken: is not one of ours')
     const schedules = await escapement.schedules.list({ after: pageToken, limit })
     const nextPageToken = schedules.length === limit ? schedules.at(-1)!.name : null
     return context.json({ schedules, nextPageToken })
   })
 
+  app.get('/api/v1/audit', async (context) => context.json(await escapement.audit()))
+
   app.notFound((context) =>
     problem(404, 'not_found', `There is no ${context.req.method} ${context.req.path}.`),
   )
-  app.onError((error) =>
-    error instanceof EscapementError
-      ? problem(422, error.code, error.message)
-      : problem(500, 'internal_error', 'Something went wrong.'),
-  )
+  app.onError((error, context) => {
+    if (error instanceof EscapementError) return problem(422, error.code, error.message)
+    logger.error({ route: context.req.path, err: error }, 'a request failed')
+    return problem(500, 'internal_error', 'Something went wrong; the log says what.')
+  })
   return async (request) => app.fetch(request)
 }
 

@@ -34,10 +34,20 @@ export interface Database extends Queryable {
 
   /**
    * Calls `listener` with the payload of each notification on `channel`. Notifications are hints: they may be lost
-   * while a connection is re-established. Resolves once the channel is listened to; the answer stops it.
+   * while a connection is re-established, and where none can be had they do not come. Resolves once the channel is
+   * listened to, or will be as soon as there is a connection; the answer stops it.
    */
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
 
   /** Waits for what is under way, then lets go of the database. Later calls are refused with `closed`. */
   close(): Promise<void>
+}
+
+/**
+ * The two ways into one database: our own loops must not wait for a connection that a handler holds, nor for one that
+ * went silent; the statements of callers may take as long as they take. Where there is one session they are the same.
+ */
+export interface Connections {
+  inner: Database
+  outer: Database
 }

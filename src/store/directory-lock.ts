@@ -13,7 +13,19 @@
  * Looking and taking are two steps. They happen under `lock.guard`, a folder that only one process can make.
  */
 import { createHash, randomUUID } from 'node:crypto'
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises'
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  readlink,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises'
 import { connect, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -87,20 +99,27 @@ async function writeOwner(real: string, owner: DirectoryOwner): Promise<void> {
   await rename(draft, join(real, 'lock'))
 }
 
+// Shorter than what any kernel allows for the path of a socket (104 bytes on some).
+const LONGEST_SOCKET_PATH = 100
+
 /**
- * Where the owner listens: the first that works. The second is for directories whose path is longer than the
- * kernel allows for a socket (104 bytes on some systems), or whose file system holds no sockets.
+ * Where the owner listens: a socket in the directory, so that whoever sees the directory sees the lock. Where that
+ * path is too long it goes through a short link to the directory; a pipe on Windows.
  */
-function socketPaths(real: string): string[] {
+async function socketPath(real: string): Promise<string> {
   const name = `escapement-${createHash('sha256').update(real).digest('hex').slice(0, 24)}`
-  if (process.platform === 'win32') return [`\\\\.\\pipe\\${name}`]
-  const paths = [join(real, 'lock.sock'), join(tmpdir(), `${name}.sock`)]
-  return paths.filter((path) => Buffer.byteLength(path) <= 100)
+  if (process.platform === 'win32') return `\\\\.\\pipe\\${name}`
+  const path = join(real, 'lock.sock')
+  if (Buffer.byteLength(path) <= LONGEST_SOCKET_PATH) return path
+  const link = join(tmpdir(), name)
+  await symlink(real, link).catch(() => {})
+  if ((await readlink(link).catch(() => null)) !== real)
+    throw notLockable(real, new Error(`${link} is in the way`))
+  return join(link, 'lock.sock')
 }
 
 async function isHeld(real: string): Promise<boolean> {
-  for (const path of socketPaths(real)) if (await accepts(path)) return true
-  return false
+  return await accepts(await socketPath(real))
 }
 
 function accepts(path: string): Promise<boolean> {
@@ -122,15 +141,10 @@ function accepts(path: string): Promise<boolean> {
 }
 
 async function listen(real: string): Promise<Server> {
-  const failures: Error[] = []
-  for (const path of socketPaths(real)) {
-    try {
-      return await listenAt(path)
-    } catch (error) {
-      failures.push(error as Error)
-    }
-  }
-  throw notLockable(real, failures[0])
+  const path = await socketPath(real)
+  return await listenAt(path).catch((error) => {
+    throw notLockable(path, error)
+  })
 }
 
 async function listenAt(path: string): Promise<Server> {
@@ -145,9 +159,9 @@ async function listenAt(path: string): Promise<Server> {
   return server.unref()
 }
 
-function notLockable(path: string, cause: Error | undefined): EscapementError {
+function notLockable(path: string, cause: Error): EscapementError {
   return new EscapementError('directory_unusable', {
-    message: `Cannot lock ${path}: ${cause?.message ?? 'no socket path is short enough'}. Choose another directory.`,
+    message: `Cannot lock ${path}: ${cause.message}. Choose another directory.`,
     details: { directory: path },
     cause,
   })

@@ -32,25 +32,26 @@ export async function migrate(
   options: { dryRun?: boolean } = {},
 ): Promise<MigrationReport> {
   const known = await readMigrations(schema)
-  const planned = await planMigrations(database, schema, known)
-  if (options.dryRun || planned.migrations.length === 0) return planned
   try {
+    const planned = await planMigrations(database, schema, known)
+    if (options.dryRun || planned.migrations.length === 0) return planned
     return await database.transaction(async (tx) => {
       await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey(schema)])
       const report = await planMigrations(tx, schema, known)
-      if (report.from === 0) await tx.script(bootstrap(schema))
-      for (const { number, name, sql } of report.migrations) {
-        await tx.script(sql)
-        await tx.query(`insert into ${quoteIdentifier(schema)}.migrations (number, name) values ($1, $2)`, [
-          number,
-          name,
-        ])
-      }
+      if (report.migrations.length > 0) await tx.script(statementsOf(report))
       return report
     })
   } catch (error) {
     throw explain(error, schema)
   }
+}
+
+/** All that a migration runs, as one script: for running it, and for showing it first. */
+export function statementsOf({ schema, from, migrations }: MigrationReport): string {
+  const record = ({ number, name }: Migration) =>
+    `insert into ${quoteIdentifier(schema)}.migrations (number, name) values (${number}, '${name}');`
+  const each = migrations.map((migration) => `${migration.sql}\n${record(migration)}`)
+  return [...(from === 0 ? [bootstrap(schema)] : []), ...each].join('\n\n')
 }
 
 async function planMigrations(
@@ -86,13 +87,13 @@ async function appliedThrough(queryable: Queryable, schema: string): Promise<num
 
 function bootstrap(schema: string): string {
   const quoted = quoteIdentifier(schema)
-  return `
-    create schema if not exists ${quoted};
-    create table if not exists ${quoted}.migrations (
-      number integer primary key,
-      name text not null,
-      applied_at timestamptz(3) not null default clock_timestamp()
-    );`
+  return `create schema if not exists ${quoted};
+
+create table if not exists ${quoted}.migrations (
+  number integer primary key,
+  name text not null,
+  applied_at timestamptz(3) not null default clock_timestamp()
+);`
 }
 
 async function readMigrations(schema: string): Promise<Migration[]> {
@@ -115,10 +116,21 @@ function lockKey(schema: string): string {
 }
 
 function explain(error: unknown, schema: string): unknown {
-  if ((error as { code?: string }).code !== '42501') return error
-  return new EscapementError('database_unusable', {
-    message: `This database user may not create the schema "${schema}" or tables in it. Run "escapement migrate" as one who may, or: grant create on database … to …`,
-    details: { schema },
-    cause: error,
-  })
+  const { code, message } = error as { code?: string; message?: string }
+  if (code === '42501') {
+    return new EscapementError('database_unusable', {
+      message: `This database user may not use the schema "${schema}" (${message}). Run "escapement migrate" as one who may, or grant it: grant create on database … to …`,
+      details: { schema },
+      cause: error,
+    })
+  }
+  // Undefined column, duplicate table: the schema holds tables of our names that are not ours.
+  if (code === '42703' || code === '42P07') {
+    return new EscapementError('database_unusable', {
+      message: `The schema "${schema}" holds something else by the names of our tables (${message}). Choose another with the option schema.`,
+      details: { schema },
+      cause: error,
+    })
+  }
+  return error
 }

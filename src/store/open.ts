@@ -1,17 +1,22 @@
-import type { Database } from './database.js'
+import type { Connections, Database } from './database.js'
 import { openPGlite } from './pglite.js'
-import { borrowClient, borrowPool, type ClientLike, openPostgres, type PoolLike } from './postgres.js'
+import { borrowClient, borrowPool, openPostgres } from './postgres.js'
+import type { ClientLike, PoolLike } from './postgres-session.js'
 
 /** What names a database: see `EscapementOptions.database`. */
 export type DatabaseSource = string | { directory: string } | Database | PoolLike | ClientLike
 
 /** Opens whichever database was asked for; the caller has checked that it is one of these. */
-export async function openDatabase(wanted: DatabaseSource): Promise<Database> {
-  if (wanted === 'memory:') return openPGlite({})
+export async function openDatabase(wanted: DatabaseSource): Promise<Connections> {
+  if (wanted === 'memory:') return both(await openPGlite({}))
   if (typeof wanted === 'string') return openPostgres(wanted)
-  if ('directory' in wanted) return openPGlite({ directory: wanted.directory })
-  if (isDatabase(wanted)) return { ...bound(wanted), close: async () => {} }
+  if ('directory' in wanted) return both(await openPGlite({ directory: wanted.directory }))
+  if (isDatabase(wanted)) return both({ ...bound(wanted), close: async () => {} })
   return isPool(wanted) ? borrowPool(wanted) : borrowClient(wanted as ClientLike)
+}
+
+function both(database: Database): Connections {
+  return { inner: database, outer: database }
 }
 
 function isDatabase(wanted: object): wanted is Database {

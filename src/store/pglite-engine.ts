@@ -23,8 +23,15 @@ export class PGliteEngine {
   readonly #unanswered = new Map<number, (reply: Reply) => void>()
   #lastId = STARTING
   #death: ErrorFields | null = null
+  #ending = false
+  #stopped!: (error: Error) => void
 
+  /** Resolves when the engine has stopped although nobody asked it to. */
+  readonly stopped = new Promise<Error>((resolve) => {
+    this.#stopped = resolve
+  })
   readonly #started: Promise<Reply>
+  readonly #exited: Promise<void>
 
   static async start(options: ThreadOptions): Promise<PGliteEngine> {
     const engine = new PGliteEngine(startThread(options))
@@ -41,7 +48,12 @@ export class PGliteEngine {
     this.#started = new Promise((resolve) => this.#unanswered.set(STARTING, resolve))
     thread.on('message', (message: FromThread) => this.#receive(message))
     thread.on('error', (error) => this.#die({ message: error.message }))
-    thread.on('exit', (code) => this.#die({ message: `its thread ended with status ${code}` }))
+    this.#exited = new Promise((resolve) => {
+      thread.on('exit', (code) => {
+        this.#die({ message: `its thread ended with status ${code}` })
+        resolve()
+      })
+    })
   }
 
   /** Never rejects: the caller throws `errorFromFields`, so that the stack is the caller's. */
@@ -56,7 +68,12 @@ export class PGliteEngine {
   }
 
   async terminate(): Promise<void> {
-    await this.#thread.terminate()
+    this.#ending = true
+    // The thread may be on its way out already, and then neither keeps the process alive nor answers; whoever awaits
+    // this has more to do.
+    const keepAlive = setInterval(() => {}, 1_000)
+    await Promise.race([this.#thread.terminate(), this.#exited])
+    clearInterval(keepAlive)
   }
 
   #receive(message: FromThread): void {
@@ -83,6 +100,7 @@ export class PGliteEngine {
       escapement: { code: 'database_unusable', details: {} },
     }
     for (const id of [...this.#unanswered.keys()]) this.#answer(id, { error: this.#death })
+    if (!this.#ending) this.#stopped(errorFromFields(this.#death))
   }
 }
 

@@ -29,6 +29,8 @@ export interface EmbeddedDatabase extends Database {
   readonly kind: 'pglite'
   /** The lock on its directory, to say there where a server listens; null in memory. */
   readonly lock: DirectoryLock | null
+  /** Resolves when the engine has stopped by itself: close it, and open it again. */
+  readonly stopped: Promise<Error>
   /** The whole data directory as an archive, for `template`. */
   dump(): Promise<Blob>
 }
@@ -80,6 +82,7 @@ async function createData(options: ThreadOptions): Promise<void> {
 class PGliteDatabase implements EmbeddedDatabase {
   readonly kind = 'pglite'
   readonly lock: DirectoryLock | null
+  readonly stopped: Promise<Error>
   readonly #engine: PGliteEngine
   readonly #listeners = new Map<string, Set<(payload: string) => void>>()
   readonly #current = new AsyncLocalStorage<PGliteTransaction>()
@@ -88,6 +91,7 @@ class PGliteDatabase implements EmbeddedDatabase {
 
   constructor(engine: PGliteEngine, lock: DirectoryLock | null) {
     this.#engine = engine
+    this.stopped = engine.stopped
     this.lock = lock
     engine.onNotification = (channel, payload) => {
       for (const listener of this.#listeners.get(channel) ?? []) listener(payload)

@@ -1,5 +1,5 @@
 import pg from 'pg'
-import type { ClientLike } from './postgres.js'
+import type { ClientLike } from './postgres-session.js'
 
 /**
  * One connection for all notifications, opened with the first channel.
@@ -17,6 +17,8 @@ interface ListenConnection {
   end(): Promise<void>
 }
 
+const DEADLINE_MS = 10_000
+const END_PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LAST_RETRY_MS = 5_000
 
@@ -35,7 +37,9 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
     const onLost = () => lost(opened)
     client.on('error', onLost)
     client.on('end', onLost)
-    for (const channel of channels.keys()) await client.query({ text: `listen ${quote(channel)}` })
+    for (const channel of channels.keys()) {
+      await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
+    }
     return opened
   }
 
@@ -49,6 +53,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   }
 
   function reopen(delayMs: number): void {
+    clearTimeout(retry)
     retry = setTimeout(async () => {
       if (closed || channels.size === 0) return
       try {
@@ -82,22 +87,38 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
       const listeners = channels.get(channel) ?? new Set()
       const isNew = !channels.has(channel)
       channels.set(channel, listeners.add(listener))
-      const { client } = await connected()
-      if (isNew) await client.query({ text: `listen ${quote(channel)}` })
+      try {
+        const { client } = await connected()
+        if (isNew) await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
+      } catch {
+        // No connection to spare: polling does without, and it is tried again.
+        if (current) lost(current)
+        else reopen(FIRST_RETRY_MS)
+      }
       return async () => {
         listeners.delete(listener)
         if (listeners.size > 0 || channels.get(channel) !== listeners) return
         channels.delete(channel)
-        await current?.client.query({ text: `unlisten ${quote(channel)}` }).catch(() => {})
+        await current?.client
+          .query({ text: `unlisten ${quote(channel)}`, query_timeout: DEADLINE_MS })
+          .catch(() => {})
       }
     },
     async close() {
       closed = true
       clearTimeout(retry)
       const opened = await connection?.catch(() => undefined)
-      await opened?.end().catch(() => {})
+      // A connection that went silent never says goodbye.
+      const patience = new Promise((resolve) => setTimeout(resolve, END_PATIENCE_MS).unref())
+      await Promise.race([opened?.end().catch(() => {}), patience])
     },
   }
+}
+
+/** For connections that cannot spare one: nothing is ever heard, and polling does without. */
+export const silentListener: Listener = {
+  listen: async () => async () => {},
+  close: async () => {},
 }
 
 function quote(identifier: string): string {

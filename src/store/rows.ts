@@ -1,9 +1,15 @@
 import type { Run, RunState, RunTrigger } from '../runs/run.js'
 import type { Plannable } from '../schedules/plan.js'
-import type { Schedule, ScheduleState } from '../schedules/schedule.js'
+import type { Policies } from '../schedules/policies.js'
+import {
+  DEFAULT_SCOPE,
+  type Schedule,
+  type ScheduleContent,
+  type ScheduleState,
+} from '../schedules/schedule.js'
 import { compileTiming, type Timing } from '../time/timing.js'
 
-/** Columns of `schedules` as they come back, in the order of `SCHEDULE_COLUMNS`. */
+/** A schedule and its cursor as they come back, in the order of `SCHEDULE_COLUMNS`. */
 export interface ScheduleRow {
   id: string
   name: string
@@ -13,28 +19,50 @@ export interface ScheduleRow {
   queue: string
   priority: number
   group: string | null
-  scopes: string[]
+  scopes: string[] | null
   timing: Timing
+  policies: Policies
   description: string | null
   metadata: Record<string, unknown> | null
   start_at: Date
   end_at: Date | null
+  limit: number | null
+  until_at: Date | null
+  source: string | null
   state: ScheduleState
-  next_at: Date | null
-  decided_through: Date
+  state_reason: string | null
+  state_by: string | null
+  state_since: Date
+  state_until: Date | null
+  ledger_from: Date
   created_at: Date
   updated_at: Date
+  next_at: Date | null
+  decided_through: Date
+  has_requests: boolean
+  plan_error: string | null
 }
 
-export const SCHEDULE_COLUMNS = `id, name, version, job, input, queue, priority, "group", scopes, timing, description,
-  metadata, start_at, end_at, state, next_at, decided_through, created_at, updated_at`
+/** For `schedules as s join cursors as c`. */
+export const SCHEDULE_COLUMNS = `s.id, s.name, s.version, s.job, s.input, s.queue, s.priority, s."group", s.scopes, s.timing,
+  s.policies, s.description, s.metadata, s.start_at, s.end_at, s."limit", s.until_at, s.source, s.state, s.state_reason,
+  s.state_by, s.state_since, s.state_until, s.ledger_from, s.created_at, s.updated_at, c.next_at, c.decided_through,
+  c.has_requests, c.plan_error`
+
+export const SCHEDULES_AND_CURSORS =
+  '{schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id'
 
 export function toSchedule(row: ScheduleRow): Schedule {
+  const { policies } = row
   return {
     id: row.id,
     name: row.name,
     version: row.version,
     state: row.state,
+    stateNote:
+      row.state === 'active'
+        ? null
+        : { reason: row.state_reason, by: row.state_by, since: row.state_since, until: row.state_until },
     job: row.job,
     input: row.input,
     queue: row.queue,
@@ -42,24 +70,51 @@ export function toSchedule(row: ScheduleRow): Schedule {
     group: row.group,
     scopes: row.scopes,
     timing: row.timing,
+    ...policies,
     description: row.description,
     metadata: row.metadata,
     startAt: row.start_at,
     endAt: row.end_at,
+    limit: row.limit,
     nextAt: row.next_at,
     createdAt: row.created_at,
     updatedAt: row.updated_at,
   }
 }
 
-export function toPlannable(row: { timing: Timing; next_at: Date; end_at: Date | null }): Plannable {
+export function contentOf(row: ScheduleRow): ScheduleContent {
+  const startsAtCreation = row.start_at.getTime() === row.created_at.getTime()
   return {
-    timing: compileTiming(row.timing),
-    nextAt: row.next_at.getTime(),
-    endAt: row.end_at?.getTime() ?? null,
+    job: row.job,
+    input: row.input,
+    queue: row.queue,
+    priority: row.priority,
+    group: row.group,
+    scopes: row.scopes,
+    policies: row.policies,
+    description: row.description,
+    metadata: row.metadata,
+    startAt: startsAtCreation ? null : row.start_at.toISOString(),
+    endAt: row.end_at?.toISOString() ?? null,
+    limit: row.limit,
+    timing: row.timing,
   }
 }
 
+/** `provided` stands in for the scopes of a schedule whose job has a provider. */
+export function toPlannable(
+  row: Pick<ScheduleRow, 'id' | 'timing' | 'policies' | 'scopes' | 'next_at' | 'until_at'>,
+  provided: readonly string[] = [DEFAULT_SCOPE],
+): Plannable {
+  return {
+    id: row.id,
+    timing: compileTiming(row.timing),
+    policies: row.policies,
+    scopes: row.scopes ?? provided,
+    nextAt: row.next_at?.getTime() ?? null,
+    until: row.until_at?.getTime() ?? null,
+  }
+}
 export interface RunRow {
   id: string
   state: RunState

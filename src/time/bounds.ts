@@ -16,7 +16,7 @@ export interface Bounds {
 }
 
 /** The largest `limit`: where one falls is found by counting. */
-const MAX_LIMIT = 1_000_000
+export const MAX_LIMIT = 1_000_000
 
 /**
  * Compiled timings are shared by all schedules with an equal timing; bounds are cheap and applied per call. An `rrule`

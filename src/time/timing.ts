@@ -23,6 +23,9 @@ export type { RRuleTiming } from './rrule.js'
  */
 export type Timing = OnceTiming | EveryTiming | CronTiming | AfterTiming | RRuleTiming
 
+/** The kinds that this program knows. */
+export const TIMING_KINDS: readonly Timing['kind'][] = ['once', 'every', 'cron', 'after', 'rrule']
+
 type Kind = Timing['kind']
 
 interface TimingReader {

@@ -23,22 +23,29 @@ export async function execute(execution: Execution, logger: Logger): Promise<Out
   const { row, job, leaseToken, abort } = execution
   const timer = setTimeout(() => abort.abort(timedOut(job)), job.timeoutMs)
   const identity = { runId: row.id, leaseToken }
+  const ended = aborted(abort.signal)
   try {
-    const input = await checkInput(job, row.input)
-    const result = await Promise.race([callHandler(execution, input, logger), aborted(abort.signal)])
+    const input = await Promise.race([checkStoredInput(job, row.input), ended])
+    const result = await Promise.race([callHandler(execution, input, logger), ended])
     return { ...identity, state: 'succeeded', result: resultJson(result) }
   } catch (error) {
-    const delayMs = codeOf(error) === 'input_invalid' ? null : retryDelayMs(job.retry, row.attempt)
-    return {
-      ...identity,
-      state: delayMs === null ? 'failed' : 'retrying',
-      delayMs: delayMs ?? 0,
-      code: codeOf(error),
-      message: cut(error instanceof Error ? error.message : String(error)),
-      stack: error instanceof Error && error.stack !== undefined ? cut(error.stack) : null,
-    }
+    // The same input will not fit the next time either.
+    const delayMs = error instanceof InputRefused ? null : retryDelayMs(job.retry, row.attempt)
+    const failure = describeFailure(error instanceof InputRefused ? error.cause : error)
+    return { ...identity, state: delayMs === null ? 'failed' : 'retrying', delayMs: delayMs ?? 0, ...failure }
   } finally {
     clearTimeout(timer)
+  }
+}
+
+/** Tells a refused input apart from whatever a handler may throw. */
+class InputRefused extends Error {}
+
+async function checkStoredInput(job: AnyJob, input: unknown): Promise<unknown> {
+  try {
+    return await checkInput(job, input)
+  } catch (error) {
+    throw new InputRefused('', { cause: error })
   }
 }
 
@@ -57,10 +64,13 @@ async function callHandler({ row, job, workerId, abort }: Execution, input: unkn
 }
 
 function aborted(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
+  const promise = new Promise<never>((_, reject) => {
     if (signal.aborted) reject(signal.reason)
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
   })
+  // Aborted after the handler has ended, nobody waits for it any more.
+  promise.catch(() => {})
+  return promise
 }
 
 /** A result that is too large to keep must not turn work that was done into a failure. */
@@ -75,8 +85,22 @@ function resultJson(result: unknown): string {
   return bytes <= LARGEST_RESULT_BYTES ? json : JSON.stringify({ $tooLarge: { bytes } })
 }
 
-function codeOf(error: unknown): string {
-  return error instanceof EscapementError ? error.code : 'handler_error'
+/** Of whatever was thrown: anything can be, also what cannot be made into a text. */
+function describeFailure(error: unknown): { code: string; message: string; stack: string | null } {
+  const read = (get: () => unknown): string | null => {
+    try {
+      const value = get()
+      return value === undefined ? null : cut(String(value))
+    } catch {
+      return null
+    }
+  }
+  return {
+    code: error instanceof EscapementError ? error.code : 'handler_error',
+    message:
+      read(() => (error instanceof Error ? error.message : String(error))) ?? 'threw what cannot be told',
+    stack: read(() => (error instanceof Error ? error.stack : undefined)),
+  }
 }
 
 function timedOut(job: AnyJob): EscapementError {

@@ -1,4 +1,4 @@
-import { type Outcome, recordOutcomes } from '../store/queries/runs.js'
+import { leaseKey, type Outcome, recordOutcomes } from '../store/queries/runs.js'
 import type { Store } from '../store/store.js'
 
 /**
@@ -26,17 +26,26 @@ export function createOutcomeRecorder(store: Store): OutcomeRecorder {
     while (waiting.length > 0) {
       const batch = waiting
       waiting = []
-      try {
-        const counted = await recordOutcomes(
-          store,
-          batch.map(({ outcome }) => outcome),
-        )
-        for (const { outcome, resolve } of batch) resolve(counted.has(outcome.runId))
-      } catch (error) {
-        for (const { reject } of batch) reject(error)
-      }
+      await write(batch)
     }
     writing = undefined
+  }
+
+  /** A batch that the database refuses is halved, until what it cannot store stands alone. */
+  async function write(batch: readonly Waiting[]): Promise<void> {
+    try {
+      const outcomes = batch.map(({ outcome }) => outcome)
+      const counted = await recordOutcomes(store, outcomes)
+      for (const { outcome, resolve } of batch) resolve(counted.has(leaseKey(outcome)))
+    } catch (error) {
+      if (batch.length === 1 || !isRefusal(error)) {
+        for (const { reject } of batch) reject(error)
+        return
+      }
+      const middle = Math.ceil(batch.length / 2)
+      await write(batch.slice(0, middle))
+      await write(batch.slice(middle))
+    }
   }
 
   return {
@@ -47,4 +56,9 @@ export function createOutcomeRecorder(store: Store): OutcomeRecorder {
       }),
     idle: async () => writing,
   }
+}
+
+/** An answer of the database about the values, as opposed to none at all. */
+export function isRefusal(error: unknown): boolean {
+  return /^(22|23)/.test(String((error as { code?: unknown } | null)?.code))
 }

@@ -8,13 +8,19 @@ import type { Logger } from '../logger.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { recoverExpiredLeases, releaseLeases } from '../store/queries/leases.js'
-import { type ClaimedRow, claimRuns, msUntilEligible, type Outcome } from '../store/queries/runs.js'
+import {
+  type ClaimedRow,
+  claimRuns,
+  msUntilEligible,
+  type Outcome,
+  releaseClaims,
+} from '../store/queries/runs.js'
 import { markWorkerSeen, publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
 import { createWait } from '../wait.js'
 import { execute } from './execute.js'
 import { createLeaseKeeper } from './lease-keeper.js'
-import { createOutcomeRecorder } from './outcomes.js'
+import { createOutcomeRecorder, isRefusal } from './outcomes.js'
 
 export interface WorkerOptions {
   /**
@@ -67,6 +73,8 @@ export function createWorker(parts: {
   let stopping = false
   let loop: Promise<void> | undefined
   let published = -1
+  /** Tokens of claims whose answer was lost: what they took is given back. */
+  const unanswered = new Set<string>()
 
   /** Tells others of this worker and its jobs, again whenever jobs were added. */
   async function publish(): Promise<void> {
@@ -84,7 +92,10 @@ export function createWorker(parts: {
     })
     await publishJobs(
       store,
-      all.map(({ name, retry, timeoutMs, leaseMs }) => ({ name, policies: { retry, timeoutMs, leaseMs } })),
+      all.map(({ name, retry, timeoutMs, leaseMs, scopes }) => ({
+        name,
+        policies: { retry, timeoutMs, leaseMs, provider: scopes !== undefined },
+      })),
     )
     published = all.length
   }
@@ -94,8 +105,14 @@ export function createWorker(parts: {
     const free = concurrency - running.size
     const known = jobs.all()
     if (free === 0 || known.length === 0) return 0
+    if (unanswered.size > 0) {
+      await releaseClaims(store, [...unanswered])
+      unanswered.clear()
+    }
     const leaseToken = randomUUID()
+    unanswered.add(leaseToken)
     const rows = await claimRuns(store, { workerId: id, leaseToken, queues, jobs: known, limit: free })
+    unanswered.delete(leaseToken)
     for (const row of rows) {
       const work = perform(row, jobs.get(row.job)!, leaseToken).finally(() => {
         running.delete(work)
@@ -109,20 +126,28 @@ export function createWorker(parts: {
   async function perform(row: ClaimedRow, job: AnyJob, leaseToken: string): Promise<void> {
     const abort = new AbortController()
     const startedMs = monotonicMs()
-    leases.hold({ runId: row.id, leaseToken, leaseMs: job.leaseMs }, abort)
-    bus.emit('run.started', eventOf(row))
-    const outcome = await execute({ row, job, leaseToken, workerId: id, abort }, logger)
-    const counted = await recordUntilHeard(outcome)
-    leases.letGo(row.id)
-    if (!counted) {
-      logger.warn({ runId: row.id, job: row.job, attempt: row.attempt }, 'an outcome was refused: lease lost')
-      return
+    const lease = { runId: row.id, leaseToken, leaseMs: job.leaseMs }
+    leases.hold(lease, abort)
+    try {
+      bus.emit('run.started', eventOf(row))
+      const outcome = await execute({ row, job, leaseToken, workerId: id, abort }, logger)
+      if (!(await recordUntilHeard(outcome))) {
+        logger.warn(
+          { runId: row.id, job: row.job, attempt: row.attempt },
+          'an outcome was refused: lease lost',
+        )
+        return
+      }
+      bus.emit(`run.${outcome.state}`, {
+        ...eventOf(row),
+        durationMs: monotonicMs() - startedMs,
+        error: outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message },
+      })
+    } catch (error) {
+      logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
+    } finally {
+      leases.letGo(lease)
     }
-    bus.emit(`run.${outcome.state}`, {
-      ...eventOf(row),
-      durationMs: monotonicMs() - startedMs,
-      error: outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message },
-    })
   }
 
   /**
@@ -136,6 +161,10 @@ export function createWorker(parts: {
         return await outcomes.record(outcome)
       } catch (error) {
         if (stopping) return false
+        if (isRefusal(error) && outcome.state === 'succeeded') {
+          // It cannot be stored as it is, now or later: what was done is kept without it.
+          return recordUntilHeard({ ...outcome, result: JSON.stringify({ $unserializable: String(error) }) })
+        }
         logger.warn({ err: error, runId: outcome.runId }, 'an outcome could not be recorded yet')
         await new Promise((resolve) => setTimeout(resolve, backoffMs))
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
@@ -146,11 +175,14 @@ export function createWorker(parts: {
   async function recover(): Promise<void> {
     const known = jobs.all().map(({ name, retry }) => ({ name, attempts: retry.attempts }))
     if (known.length === 0) return
-    for (const run of await recoverExpiredLeases(store, known, RECOVERY_BATCH)) {
+    const held = leases.held().map(({ runId }) => runId)
+    for (const run of await recoverExpiredLeases(store, known, { held, limit: RECOVERY_BATCH })) {
       logger.warn(
         { runId: run.id, attempt: run.attempt, state: run.state },
         'a run was taken from a lost worker',
       )
+      const error = { code: run.error_code, message: run.error_message }
+      bus.emit(`run.${run.state}`, { ...eventOf(run), error })
     }
   }
 
@@ -162,6 +194,8 @@ export function createWorker(parts: {
         if (monotonicMs() - lookedAfterMs >= MAX_SLEEP_MS) {
           await publish()
           await markWorkerSeen(store, id)
+          // After an outage our own leases may have expired: what is still ours must not look lost.
+          await leases.renew()
           await recover()
           lookedAfterMs = monotonicMs()
         }
@@ -190,8 +224,10 @@ export function createWorker(parts: {
     const timeout = parts.clock.sleep(DRAIN_MS, deadline.signal)
     await Promise.race([Promise.allSettled(running), timeout])
     deadline.abort()
-    const unfinished = leases.abandon(stopped())
+    const unfinished = leases.held()
+    // Given back before their handlers hear of it: what they say then is refused, and spends no attempt.
     if (unfinished.length > 0) await releaseLeases(store, unfinished)
+    leases.abandon(stopped())
   }
 
   return {
@@ -212,6 +248,7 @@ export function createWorker(parts: {
       try {
         await finishRunning()
         await removeWorker(store, id)
+        published = -1
       } catch (error) {
         // Without the database nothing can be given back: the leases run out instead.
         logger.warn({ err: error }, 'the worker could not sign off')
@@ -231,7 +268,9 @@ function stopped(): EscapementError {
   return new EscapementError('closed', { message: 'The worker is shutting down; the run is given back.' })
 }
 
-function eventOf(row: ClaimedRow): RunEvent {
+function eventOf(
+  row: Pick<ClaimedRow, 'id' | 'job' | 'schedule_id' | 'schedule_name' | 'scope' | 'plan_time' | 'attempt'>,
+): RunEvent {
   return {
     runId: row.id,
     job: row.job,

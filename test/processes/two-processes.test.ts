@@ -15,7 +15,8 @@ it(`runs each of ${SECONDS} seconds once with two processes that start at the sa
   const schema = freshSchemaName()
   const database = postgresUrl()
   const WITNESS = path.join(folder, 'witness')
-  const startAt = Math.ceil(Date.now() / 1000) * 1000 + 3000
+  // Far enough ahead that both are up by then, also on a busy machine.
+  const startAt = Math.ceil(Date.now() / 1000) * 1000 + 8000
   const env = {
     WITNESS,
     START_AT: new Date(startAt).toISOString(),
@@ -34,7 +35,7 @@ it(`runs each of ${SECONDS} seconds once with two processes that start at the sa
 
   await expect
     .poll(async () => (await escapement.schedules.get('every-second')).state, {
-      timeout: (SECONDS + 20) * 1000,
+      timeout: (SECONDS + 30) * 1000,
       interval: 250,
     })
     .toBe('finished')

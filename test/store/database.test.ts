@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { Database, Param } from '../../src/store/database.js'
+import type { Database, Param, Transaction } from '../../src/store/database.js'
 import { freshSchemaName, openTestDatabase, target } from '../support/database.js'
 
 let database: Database
@@ -234,6 +234,23 @@ describe(`database port on ${target}`, () => {
         throw reason
       })
       expect(await failure(work)).toBe(reason)
+      expect(await noteIds()).toEqual([])
+    })
+
+    it('lets no statement stand outside of it, however many were under way when it failed', async () => {
+      const insert = (tx: Transaction, id: number) =>
+        tx.query(`insert into ${schema}.notes values ($1, 'escaped')`, [id])
+      const failing = database.transaction((tx) =>
+        Promise.all([tx.query('select 1 / 0'), insert(tx, 101), insert(tx, 102)]),
+      )
+      await failure(failing)
+      const forgetful = database.transaction(async (tx) => {
+        insert(tx, 103).catch(() => {})
+        insert(tx, 104).catch(() => {})
+        throw new Error('on purpose')
+      })
+      await failure(forgetful)
+      await database.query('select 1')
       expect(await noteIds()).toEqual([])
     })
 

@@ -5,6 +5,7 @@ import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.
 import { toPlannable } from '../../src/store/rows.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
+import { TIMING_KINDS } from '../../src/time/timing.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
@@ -15,8 +16,11 @@ async function plannedTick() {
   h.job('noop', { handler: () => {} })
   await h.schedules.put('s', { job: 'noop', timing: every('1 minute') })
   const store = createStore(await sharedDatabase(), h.schema, createManualClock(at))
-  const { due, now } = await lockDueSchedules(store, 10)
-  const planned = due.map((schedule) => ({ schedule, plan: planOccurrences(toPlannable(schedule), now!) }))
+  const { due, now } = await lockDueSchedules(store, { limit: 10, kinds: TIMING_KINDS, providers: [] })
+  const planned = due.map((schedule) => {
+    const plan = planOccurrences(toPlannable(schedule), now!)
+    return { schedule, plan, wakeAt: plan.nextAt }
+  })
   return { h, store, planned }
 }
 
@@ -37,14 +41,35 @@ describe('recordPlans', () => {
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T01:00:00Z'))
   })
 
+  it.each([
+    ['version', 'version = version + 1'],
+    ['cursor', `next_at = next_at + interval '1 minute'`],
+  ])('writes nothing when only the %s is another', async (_, change) => {
+    const { h, store, planned } = await plannedTick()
+    await store.query(`update {schema}.cursors set ${change}`)
+    expect(await recordPlans(store, planned, store.channel)).toEqual([])
+    expect(await h.planTimes('s')).toEqual([])
+  })
+
   it('creates no second run where the cursor was set back', async () => {
     const { h, store, planned } = await plannedTick()
     await recordPlans(store, planned, store.channel)
-    await store.query(`update {schema}.schedules set next_at = $1, wake_at = $1`, [
+    await store.query(`update {schema}.cursors set next_at = $1, wake_at = $1`, [
       new Date('2026-03-01T00:00:00Z'),
     ])
     expect(await recordPlans(store, planned, store.channel)).toEqual([])
     expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T00:01:00Z'))
+  })
+})
+
+describe('lockDueSchedules', () => {
+  it('leaves timings of a kind that this program does not know to programs that do', async () => {
+    const { h, store } = await plannedTick()
+    await store.query(`update {schema}.schedules set timing = '{"kind": "lunar"}'`)
+    expect((await lockDueSchedules(store, { limit: 10, kinds: TIMING_KINDS, providers: [] })).due).toEqual([])
+    await h.schedules.put('other', { job: 'noop', timing: every('1 minute') })
+    await h.advance('0s')
+    expect(await h.planTimes('other')).toHaveLength(1)
   })
 })

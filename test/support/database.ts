@@ -18,7 +18,7 @@ export function postgresUrl(): string {
 
 /** A database of its own, whose sessions are in a zone that is not UTC. */
 export async function openTestDatabase(): Promise<Database> {
-  if (target === 'postgres') return openDatabase(postgresUrl())
+  if (target === 'postgres') return (await openDatabase(postgresUrl())).outer
   const database = await openPGlite({ template: await emptyDatabase() })
   await database.query(`set time zone 'Pacific/Chatham'`)
   return database

@@ -1,6 +1,8 @@
+import fs from 'node:fs'
+import path from 'node:path'
 import type { Command } from 'commander'
-import { readOptions } from '../../options.js'
-import { migrate } from '../../store/migrate.js'
+import { type DatabaseOption, readOptions } from '../../options.js'
+import { migrate, statementsOf } from '../../store/migrate.js'
 import { openDatabase } from '../../store/open.js'
 import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
 
@@ -20,21 +22,29 @@ Examples:
   escapement migrate --database postgres://app@localhost/app
   escapement migrate --dry-run > review.sql`,
     )
-    .action(async (flags: DatabaseFlags & { dryRun?: boolean; json?: boolean }) => {
+    .action(async (flags: DatabaseFlags & { dryRun?: boolean; json?: boolean }, command: Command) => {
       const { database: source, schema } = readOptions({
-        database: databaseOf(flags),
+        database: databaseOf(flags, command),
         ...(flags.schema === undefined ? {} : { schema: flags.schema }),
       })
-      const database = await openDatabase(source)
+      const { inner, outer } = await openDatabase(flags.dryRun ? withoutCreating(source) : source)
       try {
-        const report = await migrate(database, schema, { dryRun: flags.dryRun ?? false })
+        const report = await migrate(outer, schema, { dryRun: flags.dryRun ?? false })
         if (flags.json) console.log(JSON.stringify(report, null, 2))
-        else if (flags.dryRun) for (const { sql } of report.migrations) console.log(sql)
         else if (report.migrations.length === 0)
           console.log(`Schema "${schema}" is up to date (${report.to}).`)
+        else if (flags.dryRun) console.log(`begin;\n\n${statementsOf(report)}\n\ncommit;`)
         else for (const { name } of report.migrations) console.log(`Applied ${name} to schema "${schema}".`)
       } finally {
-        await database.close()
+        await inner.close()
+        await outer.close()
       }
     })
+}
+
+/** A folder that holds no database yet would be given one by opening it: an empty one in memory says the same. */
+function withoutCreating(source: DatabaseOption): DatabaseOption {
+  const isNew =
+    typeof source === 'object' && 'directory' in source && !fs.existsSync(path.join(source.directory, 'data'))
+  return isNew ? 'memory:' : source
 }

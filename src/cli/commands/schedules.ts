@@ -20,8 +20,8 @@ Examples:
   escapement schedules list
   escapement schedules list --json --database postgres://app@localhost/app`,
     )
-    .action(async (flags: ConnectionFlags & { json?: boolean }) => {
-      const connection = await connect(flags)
+    .action(async (flags: ConnectionFlags & { json?: boolean }, command: Command) => {
+      const connection = await connect(flags, command)
       try {
         const found = await connection.listSchedules()
         if (flags.json) return console.log(JSON.stringify(found, null, 2))

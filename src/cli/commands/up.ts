@@ -4,7 +4,7 @@ import pc from 'picocolors'
 import { createEscapement, type Escapement } from '../../escapement.js'
 import type { RunEvent } from '../../events/bus.js'
 import { createHandler } from '../../server/handler.js'
-import { listen } from '../../server/listen.js'
+import { type ListeningServer, listen } from '../../server/listen.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
 import { loadConfig } from '../config-file.js'
@@ -37,29 +37,33 @@ Examples:
     .action(up)
 }
 
-async function up(flags: UpFlags): Promise<void> {
+async function up(flags: UpFlags, command: Command): Promise<void> {
   const config = await loadConfig(flags.config)
+  const database = databaseOf(flags, command)
   const escapement = await createEscapement({
     logger: printLogger,
     ...config.options,
-    database: databaseOf(flags),
+    database,
     ...(flags.schema === undefined ? {} : { schema: flags.schema }),
   })
+  let server: ListeningServer | undefined
   try {
+    // The port first: what cannot run must not have changed anything.
+    server = await listen(createHandler(escapement, printLogger), flags.port)
     for (const job of config.jobs ?? []) escapement.job(job)
-    for (const [name, definition] of Object.entries(config.schedules ?? {})) {
-      await escapement.schedules.put(name, definition, { actor: config.file ?? 'config' })
-    }
-    const server = await listen(createHandler(escapement), flags.port)
+    await escapement.schedules.sync(config.schedules ?? {}, {
+      source: 'config',
+      actor: config.file ?? 'config',
+    })
     if (isEmbedded(escapement.database)) await escapement.database.lock?.update({ url: server.url })
     printRuns(escapement)
     await escapement.start()
-    const where = flags.database === undefined ? `embedded database in ${flags.directory}` : 'PostgreSQL'
+    const where = typeof database === 'string' ? 'PostgreSQL' : `embedded database in ${flags.directory}`
     console.log(`${pc.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
-    await untilSignal()
+    await untilSignal(escapement)
     console.log('Stopping…')
-    await server.close()
   } finally {
+    await server?.close()
     await escapement.close()
   }
 }
@@ -76,9 +80,12 @@ function printRuns(escapement: Escapement): void {
   escapement.on('run.failed', (event) => print(pc.red('✘'), event, event.error!.message))
 }
 
-/** Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. */
-function untilSignal(): Promise<void> {
-  return new Promise((resolve) => {
+/**
+ * Resolves at the first SIGINT or SIGTERM; a second one ends the process at once. Rejects when the embedded database
+ * has stopped: nothing can go on without it.
+ */
+function untilSignal({ database }: Escapement): Promise<void> {
+  return new Promise((resolve, reject) => {
     let asked = false
     const onSignal = () => {
       if (asked) process.exit(130)
@@ -87,6 +94,7 @@ function untilSignal(): Promise<void> {
     }
     process.on('SIGINT', onSignal)
     process.on('SIGTERM', onSignal)
+    if (isEmbedded(database)) database.stopped.then(reject)
   })
 }
 

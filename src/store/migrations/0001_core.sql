@@ -13,27 +13,54 @@ create table {schema}.schedules (
   queue text not null,
   priority integer not null,
   "group" text,
-  scopes text[] not null check (cardinality(scopes) > 0),
+  -- Null when the job's provider gives them.
+  scopes text[] check (cardinality(scopes) > 0),
   timing jsonb not null,
   policies jsonb not null,
   description text,
   metadata jsonb,
-  -- Inclusive and exclusive bounds of the plan times; a limit is resolved to end_at when it is put.
+  -- Inclusive and exclusive bounds of the plan times, and how many there are; until_at is where end_at or the limit
+  -- ends them.
   start_at timestamptz(3) not null,
   end_at timestamptz(3),
+  "limit" integer check ("limit" > 0),
+  until_at timestamptz(3),
+  -- Who declared it, for those that were synchronised from code.
+  source text,
   state text not null check (state in ('active', 'paused', 'broken', 'finished')),
-  -- The cursor: the next plan time that is not yet decided.
-  next_at timestamptz(3),
-  -- When a scheduler must look at this row; null for never.
-  wake_at timestamptz(3),
-  -- Every plan time up to here is decided; it only grows. The ledger covers (ledger_from, decided_through].
-  decided_through timestamptz(3) not null,
+  state_reason text,
+  state_by text,
+  state_since timestamptz(3) not null,
+  state_until timestamptz(3),
+  -- The ledger covers (ledger_from, decided_through].
   ledger_from timestamptz(3) not null,
   created_at timestamptz(3) not null,
   updated_at timestamptz(3) not null
 );
 
-create index schedules_for_waking on {schema}.schedules (wake_at, id) where wake_at is not null;
+create index schedules_by_group on {schema}.schedules ("group", name) where "group" is not null;
+create index schedules_by_job on {schema}.schedules (job, name);
+create index schedules_by_state on {schema}.schedules (state, name) where state <> 'active';
+
+-- Where each schedule stands, apart from what it holds: a tick rewrites this narrow row and no other. Whoever plans or
+-- changes a schedule locks its row here first.
+create table {schema}.cursors (
+  schedule_id uuid primary key references {schema}.schedules (id) on delete cascade,
+  -- The version of the schedule that this cursor belongs to.
+  version integer not null,
+  -- The cursor: the next plan time that is not yet decided.
+  next_at timestamptz(3),
+  -- When a scheduler must look at this row; null for never.
+  wake_at timestamptz(3),
+  -- Every plan time up to here is decided; it only grows.
+  decided_through timestamptz(3) not null,
+  -- Whether an operator asked to skip plan times that are still to come.
+  has_requests boolean not null default false,
+  -- Why it could not be planned when a scheduler last tried.
+  plan_error text
+) with (fillfactor = 80);
+
+create index cursors_for_waking on {schema}.cursors (wake_at, schedule_id) where wake_at is not null;
 
 -- The primary key is the uniqueness of an occurrence: a scheduled run's id is derived from (schedule, scope, plan
 -- time). There is no foreign key to schedules: history outlives them.
@@ -57,21 +84,29 @@ create table {schema}.runs (
   lease_token uuid,
   lease_expires_at timestamptz(3),
   worker_id uuid,
+  -- Overlap: null for any number at once, 0 may run, 1 waits.
+  lane smallint check (lane in (0, 1)),
   result jsonb,
   error_code text,
   error_message text,
   created_at timestamptz(3) not null,
   started_at timestamptz(3),
   finished_at timestamptz(3),
-  constraint scheduled_runs_have_a_plan_time check (schedule_id is null or plan_time is not null),
+  constraint occurrences_have_a_plan_time check (
+    trigger not in ('scheduled', 'backfill') or (schedule_id is not null and scope is not null and plan_time is not null)
+  ),
   constraint running_runs_have_a_lease
     check (state <> 'running' or (lease_token is not null and lease_expires_at is not null))
 );
 
 create index runs_for_claiming on {schema}.runs (queue, priority desc, eligible_at, id)
-  where state in ('pending', 'retrying');
+  where state in ('pending', 'retrying') and coalesce(lane, 0) = 0;
 create index runs_for_recovery on {schema}.runs (lease_expires_at) where state = 'running';
 create index runs_by_schedule on {schema}.runs (schedule_id, plan_time desc, id desc) where schedule_id is not null;
+
+-- Holds the overlap policy: one open run in each lane of a schedule and scope.
+create unique index runs_one_open_per_lane on {schema}.runs (schedule_id, scope, lane)
+  where lane is not null and state in ('pending', 'running', 'retrying');
 
 -- Failed attempts only: the successful one lives on its run.
 create table {schema}.attempts (
@@ -90,6 +125,7 @@ create table {schema}.attempts (
 create table {schema}.skips (
   schedule_id uuid not null,
   scope text not null,
+  schedule_version integer not null,
   first_plan_time timestamptz(3) not null,
   last_plan_time timestamptz(3) not null,
   reason text not null
@@ -97,6 +133,15 @@ create table {schema}.skips (
   decided_at timestamptz(3) not null,
   primary key (schedule_id, scope, first_plan_time),
   constraint skips_are_ordered check (first_plan_time <= last_plan_time)
+);
+
+-- Plan times that an operator asked to skip before they were due; read under the lock of the cursor.
+create table {schema}.skip_requests (
+  schedule_id uuid not null references {schema}.schedules (id) on delete cascade,
+  plan_time timestamptz(3) not null,
+  requested_by text,
+  requested_at timestamptz(3) not null,
+  primary key (schedule_id, plan_time)
 );
 
 -- What was done to schedules, by whom. `boundary` is decided_through at that moment: plan times up to it belong to
@@ -109,11 +154,13 @@ create table {schema}.changes (
   actor text,
   before jsonb,
   after jsonb,
+  -- The state from here on, for those that ask what a plan time met.
+  state text not null,
   boundary timestamptz(3) not null,
   changed_at timestamptz(3) not null
 );
 
-create index changes_by_schedule on {schema}.changes (schedule_id, id desc);
+create index changes_by_schedule on {schema}.changes (schedule_id, id);
 
 -- Published by workers, so that a process without the code knows which jobs there are.
 create table {schema}.jobs (

@@ -1,5 +1,5 @@
-import { runIdOf } from '../../runs/run-id.js'
 import type { Plan } from '../../schedules/plan.js'
+import type { Policies } from '../../schedules/policies.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
 import { msUntil } from '../ms-until.js'
@@ -10,39 +10,92 @@ export interface DueSchedule {
   id: string
   name: string
   version: number
-  scopes: string[]
+  job: string
+  scopes: string[] | null
   timing: Timing
-  next_at: Date
-  end_at: Date | null
+  policies: Policies
+  next_at: Date | null
+  until_at: Date | null
+  decided_through: Date
+  has_requests: boolean
+}
+
+export interface DueLimits {
+  limit: number
+  /** The kinds of timing that this program knows: rows of newer ones are left to newer programs. */
+  kinds: readonly string[]
+  /** The jobs whose scope providers this process has. */
+  providers: readonly string[]
 }
 
 /**
- * Takes up to `limit` schedules that are due, the longest waiting first, and locks them until the transaction ends;
- * those that another scheduler has locked are passed over. `now` is read row by row above the lock, so the last one
- * is an instant at which all locks were held.
+ * Takes schedules that are due, the longest waiting first, and locks their cursors until the transaction ends; those
+ * that another scheduler has locked are passed over. `now` is read row by row above the lock, so the last one is an
+ * instant at which all locks were held.
+ *
+ * The cursor that comes back is the newest, the schedule beside it may be older by a hair (it is not locked): the
+ * versions must agree, and a pair that does not is taken by the next tick.
  */
 export async function lockDueSchedules(
   session: Session,
-  limit: number,
+  { limit, kinds, providers }: DueLimits,
 ): Promise<{ due: DueSchedule[]; now: Instant | null }> {
-  const rows = await session.query<DueSchedule & { now: Date }>(
-    `select locked.*, ${NOW} as now
-     from (
-       select id, name, version, scopes, timing, next_at, end_at
-       from {schema}.schedules
-       where wake_at <= (select ${NOW}) and state = 'active' and next_at is not null
-       order by wake_at, id
-       limit $2
-       for update skip locked
-     ) as locked`,
-    [session.now(), limit],
-  )
+  const rows = await session.query<DueSchedule & { now: Date }>(LOCK_DUE_SCHEDULES, [
+    session.now(),
+    limit,
+    kinds,
+    providers,
+  ])
   return { due: rows, now: rows.at(-1)?.now.getTime() ?? null }
 }
 
+const LOCK_DUE_SCHEDULES = `
+  select locked.*, ${NOW} as now
+  from (
+    select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at,
+      c.next_at, c.decided_through, c.has_requests
+    from {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version
+    where c.wake_at <= (select ${NOW}) and s.state = 'active' and s.timing->>'kind' = any($3)
+      and (s.scopes is not null or s.job = any($4))
+    order by c.wake_at, c.schedule_id
+    limit $2
+    for update of c skip locked
+  ) as locked`
+
+/** The jobs among the due schedules whose scopes a provider gives. */
+export async function listDueProviders(session: Session, providers: readonly string[]): Promise<string[]> {
+  const rows = await session.query<{ job: string }>(
+    `select distinct s.job
+     from {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id
+     where c.wake_at <= (select ${NOW}) and s.scopes is null and s.job = any($2)`,
+    [session.now(), providers],
+  )
+  return rows.map(({ job }) => job)
+}
+
+/** Plan times that operators asked to skip, of schedules whose cursors this transaction has locked. */
+export async function readSkipRequests(
+  session: Session,
+  ids: readonly string[],
+): Promise<Map<string, Set<Instant>>> {
+  const requests = new Map<string, Set<Instant>>()
+  if (ids.length === 0) return requests
+  const rows = await session.query<{ schedule_id: string; plan_time: Date }>(
+    'select schedule_id, plan_time from {schema}.skip_requests where schedule_id = any($1)',
+    [ids],
+  )
+  for (const { schedule_id, plan_time } of rows) {
+    const times = requests.get(schedule_id) ?? new Set()
+    requests.set(schedule_id, times.add(plan_time.getTime()))
+  }
+  return requests
+}
+
 export interface PlannedSchedule {
-  schedule: Pick<DueSchedule, 'id' | 'version' | 'scopes' | 'next_at'>
+  schedule: { id: string; version: number; next_at: Date | null }
   plan: Plan
+  /** When a scheduler must look again. */
+  wakeAt: Instant | null
 }
 
 export interface CreatedRun {
@@ -57,41 +110,32 @@ export interface CreatedRun {
  * Records any number of plans in one statement: every cursor moves by compare-and-set on (id, version, next_at), and
  * runs and skips are inserted only for what that update returned. A schedule that was changed since it was read
  * writes nothing; a run that exists already is left as it is. Returns the runs that are new.
+ *
+ * Overlap is held by a unique index on the lanes. A run that is refused although its id is new has met an open one:
+ * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped.
  */
 export async function recordPlans(
   session: Session,
   planned: readonly PlannedSchedule[],
   channel: string,
 ): Promise<CreatedRun[]> {
-  const cursors = planned.map(({ schedule, plan }) => ({ ...schedule, ...plan }))
-  const runs = planned.flatMap(({ schedule, plan }) =>
-    plan.run.flatMap((planTime) =>
-      schedule.scopes.map((scope) => ({
-        id: runIdOf(schedule.id, scope, planTime),
-        scheduleId: schedule.id,
-        scope,
-        planTime,
-      })),
-    ),
-  )
-  const skips = planned.flatMap(({ schedule, plan }) =>
-    plan.skip.flatMap((range) =>
-      schedule.scopes.map((scope) => ({ ...range, scheduleId: schedule.id, scope })),
-    ),
-  )
+  const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ ...run, schedule })))
+  const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ ...skip, schedule })))
   return session.query<CreatedRun>(RECORD_PLANS, [
     session.now(),
     channel,
-    cursors.map(({ id }) => id),
-    cursors.map(({ version }) => version),
-    cursors.map(({ next_at }) => next_at),
-    cursors.map(({ nextAt }) => (nextAt === null ? null : new Date(nextAt))),
-    cursors.map(({ decidedThrough }) => new Date(decidedThrough)),
+    planned.map(({ schedule }) => schedule.id),
+    planned.map(({ schedule }) => schedule.version),
+    planned.map(({ schedule }) => schedule.next_at),
+    planned.map(({ plan }) => toDate(plan.nextAt)),
+    planned.map(({ wakeAt }) => toDate(wakeAt)),
+    planned.map(({ plan }) => new Date(plan.decidedThrough)),
     runs.map(({ id }) => id),
-    runs.map(({ scheduleId }) => scheduleId),
+    runs.map(({ schedule }) => schedule.id),
     runs.map(({ scope }) => scope),
     runs.map(({ planTime }) => new Date(planTime)),
-    skips.map(({ scheduleId }) => scheduleId),
+    runs.map(({ eligibleAt }) => new Date(eligibleAt)),
+    skips.map(({ schedule }) => schedule.id),
     skips.map(({ scope }) => scope),
     skips.map(({ first }) => new Date(first)),
     skips.map(({ last }) => new Date(last)),
@@ -99,47 +143,112 @@ export async function recordPlans(
   ])
 }
 
+const RUN_TARGET = `{schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+  priority, state, eligible_at, created_at, lane)`
+const RUN_SOURCE = `id, schedule_id, scope, plan_time, version, 'scheduled', job, input, queue, priority, 'pending',
+  eligible_at, now`
+
 const RECORD_PLANS = `
-  with moved as (
-    update {schema}.schedules as s
-    set next_at = plan.next_at, wake_at = plan.next_at, decided_through = plan.decided_through,
-      state = case when plan.next_at is null then 'finished' else s.state end
-    from unnest($3::uuid[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[])
-      as plan (id, version, cursor, next_at, decided_through)
-    where s.id = plan.id and s.version = plan.version and s.next_at = plan.cursor
-    returning s.id, s.version, s.job, s.input, s.queue, s.priority
+  with clock as materialized (select ${NOW} as now),
+  moved as (
+    update {schema}.cursors as c
+    set next_at = plan.next_at, wake_at = plan.wake_at, decided_through = plan.decided_through, plan_error = null
+    from unnest($3::uuid[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[])
+      as plan (id, version, cursor, next_at, wake_at, decided_through)
+    where c.schedule_id = plan.id and c.version = plan.version and c.next_at is not distinct from plan.cursor
+    returning c.schedule_id, c.version
+  ),
+  planned as (
+    select run.*, moved.version, s.job, s.input, s.queue, s.priority, clock.now, s.policies->>'overlap' as overlap
+    from unnest($9::uuid[], $10::uuid[], $11::text[], $12::timestamptz[], $13::timestamptz[])
+      as run (id, schedule_id, scope, plan_time, eligible_at)
+    join moved on moved.schedule_id = run.schedule_id
+    join {schema}.schedules as s on s.id = moved.schedule_id
+    cross join clock
   ),
   created as (
-    insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
-      state, eligible_at, created_at)
-    select planned.id, moved.id, planned.scope, planned.plan_time, moved.version, 'scheduled', moved.job, moved.input,
-      moved.queue, moved.priority, 'pending', planned.plan_time, ${NOW}
-    from unnest($8::uuid[], $9::uuid[], $10::text[], $11::timestamptz[]) as planned (id, schedule_id, scope, plan_time)
-    join moved on moved.id = planned.schedule_id
-    on conflict (id) do nothing
+    insert into ${RUN_TARGET}
+    select ${RUN_SOURCE}, case overlap when 'allow' then null else 0 end from planned order by plan_time, id
+    on conflict do nothing
+    returning id, schedule_id, scope, plan_time, job
+  ),
+  refused as materialized (
+    select planned.* from planned
+    where overlap <> 'allow' and not exists (select from created where created.id = planned.id)
+      and not exists (select from {schema}.runs as r where r.id = planned.id)
+  ),
+  waiting as (
+    insert into ${RUN_TARGET}
+    select ${RUN_SOURCE}, 1 from refused where overlap = 'queue' order by plan_time, id
+    on conflict do nothing
     returning id, schedule_id, scope, plan_time, job
   ),
   skipped as (
-    insert into {schema}.skips (schedule_id, scope, first_plan_time, last_plan_time, reason, decided_at)
-    select moved.id, range.scope, range.first, range.last, range.reason, ${NOW}
-    from unnest($12::uuid[], $13::text[], $14::timestamptz[], $15::timestamptz[], $16::text[])
+    insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
+    select moved.schedule_id, range.scope, moved.version, range.first, range.last, range.reason, clock.now
+    from unnest($14::uuid[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::text[])
       as range (schedule_id, scope, first, last, reason)
-    join moved on moved.id = range.schedule_id
+    join moved on moved.schedule_id = range.schedule_id
+    cross join clock
+    union all
+    select schedule_id, scope, version, plan_time, plan_time, 'overlap', now from refused
+    where not exists (select from waiting where waiting.id = refused.id)
     on conflict do nothing
   ),
   -- Aggregated first, so that a batch sends one notification, and none when it created nothing.
-  notified as (select pg_notify($2, 'runs') from (select count(*) as runs from created) as batch where batch.runs > 0)
-  select created.* from created left join notified on true`
+  notified as (
+    select pg_notify($2, 'runs')
+    from (select (select count(*) from created) + (select count(*) from waiting) as runs) as batch where batch.runs > 0
+  )
+  select every_run.* from (select * from created union all select * from waiting) as every_run left join notified on true`
+
+function toDate(instant: Instant | null): Date | null {
+  return instant === null ? null : new Date(instant)
+}
+
+/** Names of paused schedules whose pause was to end by now. */
+export async function listEndedPauses(session: Session, limit: number): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    `select s.name from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
+     where s.state = 'paused' and s.state_until <= (select ${NOW}) limit $2`,
+    [session.now(), limit],
+  )
+  return rows.map(({ name }) => name)
+}
 
 /** Milliseconds until a scheduler has to look again; null when no schedule waits. */
 export function msUntilWake(session: Session): Promise<number | null> {
-  return msUntil(session, 'select min(wake_at) from {schema}.schedules where wake_at is not null')
+  return msUntil(session, 'select min(wake_at) from {schema}.cursors where wake_at is not null')
 }
 
-/** Looks at these schedules again in `ms`; their cursors stay. */
-export async function postponeSchedules(session: Session, ids: readonly string[], ms: number): Promise<void> {
+/** Looks at schedules again in `ms` that could not be planned, and says why; their cursors stay. */
+export async function setAside(
+  session: Session,
+  unplannable: readonly { id: string; error: string }[],
+  ms: number,
+): Promise<void> {
   await session.query(
-    `update {schema}.schedules set wake_at = ${NOW} + $3::float8 * interval '1 millisecond' where id = any($2)`,
-    [session.now(), ids, ms],
+    `update {schema}.cursors as c
+     set wake_at = ${NOW} + $4::float8 * interval '1 millisecond', plan_error = aside.error
+     from unnest($2::uuid[], $3::text[]) as aside (id, error)
+     where c.schedule_id = aside.id`,
+    [session.now(), unplannable.map(({ id }) => id), unplannable.map(({ error }) => error), ms],
   )
+}
+
+/** Ends schedules that have no plan time left: they are finished, or deleted where they ask for it. */
+export async function finishSchedules(
+  session: Session,
+  done: readonly { id: string; deleteWhenDone: boolean }[],
+): Promise<void> {
+  const ids = (deleted: boolean) =>
+    done.filter(({ deleteWhenDone }) => deleteWhenDone === deleted).map(({ id }) => id)
+  if (ids(false).length > 0) {
+    await session.query(
+      `update {schema}.schedules set state = 'finished', state_since = ${NOW} where id = any($2) and state = 'active'`,
+      [session.now(), ids(false)],
+    )
+  }
+  if (ids(true).length > 0)
+    await session.query('delete from {schema}.schedules where id = any($1)', [ids(true)])
 }

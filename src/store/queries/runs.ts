@@ -50,7 +50,7 @@ const CLAIM_RUNS = `
   picked as materialized (
     select id
     from {schema}.runs
-    where state in ('pending', 'retrying') and queue = any($2) and job = any($3)
+    where state in ('pending', 'retrying') and coalesce(lane, 0) = 0 and queue = any($2) and job = any($3)
       and eligible_at <= (select now from clock)
     order by priority desc, eligible_at, id
     limit $5
@@ -68,6 +68,17 @@ const CLAIM_RUNS = `
   from claimed as r left join {schema}.schedules as s on s.id = r.schedule_id
   order by r.priority desc, r.eligible_at, r.id`
 
+/** Gives back what a claim took whose answer was lost: nobody works on it, and no attempt is spent. */
+export async function releaseClaims(session: Session, leaseTokens: readonly string[]): Promise<void> {
+  await session.query(
+    `update {schema}.runs
+     set state = case attempt when 1 then 'pending' else 'retrying' end, attempt = attempt - 1, worker_id = null,
+       lease_token = null, lease_expires_at = null
+     where state = 'running' and lease_token = any($1)`,
+    [leaseTokens],
+  )
+}
+
 /** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. */
 export function msUntilEligible(
   session: Session,
@@ -76,7 +87,7 @@ export function msUntilEligible(
   return msUntil(
     session,
     `select min(eligible_at) from {schema}.runs
-     where state in ('pending', 'retrying') and queue = any($2) and job = any($3)`,
+     where state in ('pending', 'retrying') and coalesce(lane, 0) = 0 and queue = any($2) and job = any($3)`,
     [queues, jobs],
   )
 }
@@ -89,11 +100,12 @@ export type Outcome = { runId: string; leaseToken: string } & (
 
 /**
  * Writes down any number of outcomes. Each is fenced: it counts only while its run is running under the lease token
- * that it names. Returns the ids of those that counted.
+ * that it names. Ended runs keep their token, so one that was recorded under it before, by a statement whose answer
+ * was lost, counts too. Returns the tokens and ids of those that count, as `leaseKey` writes them.
  */
 export async function recordOutcomes(session: Session, outcomes: readonly Outcome[]): Promise<Set<string>> {
   const failure = (outcome: Outcome) => (outcome.state === 'succeeded' ? null : outcome)
-  const rows = await session.query<{ id: string }>(RECORD_OUTCOMES, [
+  const rows = await session.query<{ id: string; lease_token: string }>(RECORD_OUTCOMES, [
     session.now(),
     outcomes.map(({ runId }) => runId),
     outcomes.map(({ leaseToken }) => leaseToken),
@@ -104,7 +116,19 @@ export async function recordOutcomes(session: Session, outcomes: readonly Outcom
     outcomes.map((outcome) => failure(outcome)?.message ?? null),
     outcomes.map((outcome) => failure(outcome)?.stack ?? null),
   ])
-  return new Set(rows.map(({ id }) => id))
+  return new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token })))
+}
+
+/** One attempt's hold on a run: the same run may be held again under another token. */
+export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: string }): string {
+  return `${runId} ${leaseToken}`
+}
+
+/** Whoever ends the run of lane 0 lets the one that waits in lane 1 take its place, in the same statement. */
+export function promote(ended: string): string {
+  return `update {schema}.runs as waiting set lane = 0
+    from ${ended} where waiting.schedule_id = ${ended}.schedule_id and waiting.scope = ${ended}.scope and waiting.lane = 1
+      and waiting.state in ('pending', 'retrying') and ${ended}.lane = 0 and ${ended}.state <> 'retrying'`
 }
 
 const RECORD_OUTCOMES = `
@@ -117,10 +141,16 @@ const RECORD_OUTCOMES = `
     from clock, unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
       as o (id, lease_token, state, result, delay_ms, code, message, stack)
     where r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
-    returning r.id, r.attempt, r.worker_id, r.started_at, clock.now, o.code, o.message, o.stack
+    returning r.id, r.lease_token, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.worker_id, r.started_at, clock.now,
+      o.code, o.message, o.stack
   ),
+  promoted as (${promote('ended')}),
   failed as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message, stack)
     select id, attempt, worker_id, started_at, now, code, message, stack from ended where code is not null
   )
-  select id from ended`
+  select id, lease_token from ended
+  union all
+  select r.id, r.lease_token from {schema}.runs as r
+  join unnest($2::uuid[], $3::uuid[]) as o (id, lease_token) on r.id = o.id and r.lease_token = o.lease_token
+  where r.state <> 'running'`

@@ -1,146 +1,311 @@
-import type { ScheduleContent } from '../../schedules/schedule.js'
+import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
 import type { Instant } from '../../time/instant.js'
-import { SCHEDULE_COLUMNS, type ScheduleRow } from '../rows.js'
+import { SCHEDULE_COLUMNS, SCHEDULES_AND_CURSORS, type ScheduleRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
 export async function findSchedule(session: Session, name: string): Promise<ScheduleRow | undefined> {
   const [row] = await session.query<ScheduleRow>(
-    `select ${SCHEDULE_COLUMNS} from {schema}.schedules where name = $1`,
+    `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS} where s.name = $1`,
     [name],
   )
   return row
 }
 
-/** By name, after the name `after`; `limit` rows at most. */
+export interface ScheduleFilter {
+  state?: ScheduleState
+  group?: string
+  job?: string
+  /** The beginning of the name. */
+  prefix?: string
+  source?: string
+}
+
+/**
+ * By name, after the name `after`; `limit` rows at most. Each filter that is absent is null and true for all rows, and
+ * PostgreSQL plans for the values at hand, so one statement serves.
+ */
 export function listSchedules(
   session: Session,
+  filter: ScheduleFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<ScheduleRow[]> {
   return session.query<ScheduleRow>(
-    `select ${SCHEDULE_COLUMNS} from {schema}.schedules where name > $1 order by name limit $2`,
-    [after, limit],
+    `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS}
+     where s.name > $1 and ($3::text is null or s.state = $3) and ($4::text is null or s."group" = $4)
+       and ($5::text is null or s.job = $5) and ($6::text is null or starts_with(s.name, $6))
+       and ($6::text is null or s.name >= $6) and ($7::text is null or s.source = $7)
+     order by s.name limit $2`,
+    [
+      after,
+      limit,
+      filter.state ?? null,
+      filter.group ?? null,
+      filter.job ?? null,
+      filter.prefix ?? null,
+      filter.source ?? null,
+    ],
   )
 }
 
-/** The schedule's row, locked until the transaction ends, and the time after the lock was held. */
-export async function lockSchedule(
+/**
+ * Locks the cursors of these schedules until the transaction ends, and then reads them and the time: in a statement of
+ * its own, since the one that waited for a lock saw the schedules as they were before.
+ */
+export async function lockSchedules(
   session: Session,
-  name: string,
-): Promise<{ row: ScheduleRow | undefined; now: Instant }> {
-  const [row] = await session.query<ScheduleRow>(
-    `select ${SCHEDULE_COLUMNS} from {schema}.schedules where name = $1 for update`,
-    [name],
+  names: readonly string[],
+): Promise<{ rows: ScheduleRow[]; now: Instant }> {
+  const locked = await session.query<{ schedule_id: string }>(
+    `select c.schedule_id from {schema}.cursors as c
+     join {schema}.schedules as s on s.id = c.schedule_id
+     where s.name = any($1) order by c.schedule_id for update of c`,
+    [names],
   )
-  return { row, now: await readNow(session) }
+  const rows = await session.query<ScheduleRow & { now: Date }>(
+    `select ${SCHEDULE_COLUMNS}, ${NOW} as now from ${SCHEDULES_AND_CURSORS} where s.id = any($2) order by s.id`,
+    [session.now(), locked.map(({ schedule_id }) => schedule_id)],
+  )
+  return { rows, now: rows.at(-1)?.now.getTime() ?? (await readNow(session)) }
 }
 
-async function readNow(session: Session): Promise<Instant> {
+/** The jobs whose providers give the scopes of these schedules. */
+export async function listProviderJobs(session: Session, names: readonly string[]): Promise<string[]> {
+  const rows = await session.query<{ job: string }>(
+    'select distinct job from {schema}.schedules where name = any($1) and scopes is null',
+    [names],
+  )
+  return rows.map(({ job }) => job)
+}
+
+/** Names near to one that is not there, for a hint. */
+export async function listNames(session: Session, limit: number): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    'select name from {schema}.schedules order by name limit $1',
+    [limit],
+  )
+  return rows.map(({ name }) => name)
+}
+
+/** Names of a group's schedules, after the name `after`. */
+export async function listGroup(
+  session: Session,
+  group: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    'select name from {schema}.schedules where "group" = $1 and name > $2 order by name limit $3',
+    [group, after, limit],
+  )
+  return rows.map(({ name }) => name)
+}
+
+export async function readNow(session: Session): Promise<Instant> {
   const [row] = await session.query<{ now: Date }>(`select ${NOW} as now`, [session.now()])
   return row!.now.getTime()
 }
 
-export interface Cursor {
+/** A schedule as a verb leaves it: what it holds, its state, and its cursor. */
+interface ScheduleWrite {
+  id: string
+  name: string
+  version: number
+  content: ScheduleContent
+  source: string | null
+  state: ScheduleState
+  stateReason: string | null
+  stateBy: string | null
+  stateSince: Instant
+  stateUntil: Instant | null
+  /** The resolved end of the plan times. */
+  untilAt: Instant | null
+  startAt: Instant
   nextAt: Instant | null
+  wakeAt: Instant | null
   decidedThrough: Instant
-  now: Instant
 }
 
-/** Whether the row is new; another process may have created one of the same name in between. */
-export async function insertSchedule(
+export interface ChangeWrite {
+  action: string
+  actor: string | null
+  before: ScheduleContent | null
+  after: ScheduleContent | null
+}
+
+export type Written = ScheduleWrite & { change: ChangeWrite }
+
+const RECORD = `jsonb_to_recordset($1::jsonb) as w (id uuid, name text, version int, job text, input jsonb, queue text,
+  priority int, "group" text, scopes text[], timing jsonb, policies jsonb, description text, metadata jsonb,
+  start_at timestamptz, end_at timestamptz, "limit" int, until_at timestamptz, source text, state text, state_reason text,
+  state_by text, state_since timestamptz, state_until timestamptz, next_at timestamptz, wake_at timestamptz,
+  decided_through timestamptz, action text, actor text, before jsonb, after jsonb)`
+
+/** Creates schedules with their cursors and changes. Names that exist already are left out; returns those that are new. */
+export async function insertSchedules(
   session: Session,
-  schedule: { id: string; name: string; content: ScheduleContent },
-  { nextAt, decidedThrough, now }: Cursor,
-): Promise<ScheduleRow | undefined> {
-  const { content } = schedule
-  const [row] = await session.query<ScheduleRow>(
-    `insert into {schema}.schedules (id, name, version, job, input, queue, priority, "group", scopes, timing, policies,
-       description, metadata, start_at, end_at, state, next_at, wake_at, decided_through, ledger_from, created_at,
-       updated_at)
-     values ($1, $2, 1, $3, $4::jsonb, $5, $6, $7, $8::text[], $9::jsonb, '{}', $10, $11::jsonb,
-       coalesce($12::timestamptz, $15), $13, case when $14::timestamptz is null then 'finished' else 'active' end, $14,
-       $14, $16, $16, $15, $15)
-     on conflict (name) do nothing
-     returning ${SCHEDULE_COLUMNS}`,
-    [
-      schedule.id,
-      schedule.name,
-      ...contentParams(content),
-      toDate(nextAt),
-      new Date(now),
-      new Date(decidedThrough),
-    ],
+  written: readonly Written[],
+  now: Instant,
+): Promise<Set<string>> {
+  const rows = await session.query<{ name: string }>(
+    `with w as materialized (select * from ${RECORD}),
+     created as (
+       insert into {schema}.schedules (id, name, version, job, input, queue, priority, "group", scopes, timing, policies,
+         description, metadata, start_at, end_at, "limit", until_at, source, state, state_reason, state_by, state_since,
+         state_until, ledger_from, created_at, updated_at)
+       select id, name, version, job, coalesce(input, 'null'), queue, priority, "group", scopes, timing, policies, description, metadata,
+         start_at, end_at, "limit", until_at, source, state, state_reason, state_by, state_since, state_until,
+         decided_through, $2, $2
+       from w order by name
+       on conflict (name) do nothing
+       returning id, name
+     ),
+     cursors as (
+       insert into {schema}.cursors (schedule_id, version, next_at, wake_at, decided_through)
+       select w.id, w.version, w.next_at, w.wake_at, w.decided_through from w join created using (id)
+     ),
+     changes as (
+       insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
+       select w.id, w.version, w.action, w.actor, w.before, w.after, w.state, w.decided_through, $2
+       from w join created using (id)
+     )
+     select name from created`,
+    [recordsOf(written), new Date(now)],
   )
-  return row
+  return new Set(rows.map(({ name }) => name))
 }
 
-/** Replaces the content of a row that this transaction has locked. */
-export async function updateSchedule(
+/** Writes schedules whose cursors this transaction has locked, with their cursors and changes. */
+export async function updateSchedules(
   session: Session,
-  id: string,
-  content: ScheduleContent,
-  { nextAt, decidedThrough, now }: Cursor,
-): Promise<ScheduleRow> {
-  const [row] = await session.query<ScheduleRow>(
-    `update {schema}.schedules
-     set version = version + 1, job = $2, input = $3::jsonb, queue = $4, priority = $5, "group" = $6,
-       scopes = $7::text[], timing = $8::jsonb, description = $9, metadata = $10::jsonb,
-       start_at = coalesce($11::timestamptz, created_at), end_at = $12,
-       state = case when $13::timestamptz is null then 'finished' else 'active' end, next_at = $13, wake_at = $13,
-       decided_through = $15, updated_at = $14
-     where id = $1
-     returning ${SCHEDULE_COLUMNS}`,
-    [id, ...contentParams(content), toDate(nextAt), new Date(now), new Date(decidedThrough)],
-  )
-  return row!
-}
-
-function contentParams(content: ScheduleContent) {
-  return [
-    content.job,
-    JSON.stringify(content.input),
-    content.queue,
-    content.priority,
-    content.group,
-    content.scopes,
-    JSON.stringify(content.timing),
-    content.description,
-    content.metadata === null ? null : JSON.stringify(content.metadata),
-    content.startAt,
-    content.endAt,
-  ] as const
-}
-
-function toDate(instant: Instant | null): Date | null {
-  return instant === null ? null : new Date(instant)
-}
-
-export async function insertChange(
-  session: Session,
-  change: {
-    scheduleId: string
-    version: number
-    action: string
-    actor: string | null
-    before: ScheduleContent | null
-    after: ScheduleContent | null
-    boundary: Instant
-    now: Instant
-  },
+  written: readonly Written[],
+  now: Instant,
 ): Promise<void> {
   await session.query(
-    `insert into {schema}.changes (schedule_id, version, action, actor, before, after, boundary, changed_at)
-     values ($1, $2, $3, $4, $5::jsonb, $6::jsonb, $7, $8)`,
+    `with w as materialized (select * from ${RECORD}),
+     updated as (
+       update {schema}.schedules as s
+       set name = w.name, version = w.version, job = w.job, input = coalesce(w.input, 'null'), queue = w.queue, priority = w.priority,
+         "group" = w."group", scopes = w.scopes, timing = w.timing, policies = w.policies, description = w.description,
+         metadata = w.metadata, start_at = w.start_at, end_at = w.end_at, "limit" = w."limit", until_at = w.until_at,
+         source = w.source, state = w.state, state_reason = w.state_reason, state_by = w.state_by,
+         state_since = w.state_since, state_until = w.state_until, updated_at = $2
+       from w where s.id = w.id
+     ),
+     cursors as (
+       update {schema}.cursors as c
+       set version = w.version, next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through,
+         plan_error = null
+       from w where c.schedule_id = w.id
+     )
+     insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
+     select id, version, action, actor, before, after, state, decided_through, $2 from w order by id`,
+    [recordsOf(written), new Date(now)],
+  )
+}
+
+function recordsOf(written: readonly Written[]): string {
+  const iso = (instant: Instant | null) => (instant === null ? null : new Date(instant).toISOString())
+  return JSON.stringify(
+    written.map(({ content, change, ...schedule }) => ({
+      ...content,
+      id: schedule.id,
+      name: schedule.name,
+      version: schedule.version,
+      start_at: iso(schedule.startAt),
+      end_at: content.endAt,
+      until_at: iso(schedule.untilAt),
+      source: schedule.source,
+      state: schedule.state,
+      state_reason: schedule.stateReason,
+      state_by: schedule.stateBy,
+      state_since: iso(schedule.stateSince),
+      state_until: iso(schedule.stateUntil),
+      next_at: iso(schedule.nextAt),
+      wake_at: iso(schedule.wakeAt),
+      decided_through: iso(schedule.decidedThrough),
+      ...change,
+    })),
+  )
+}
+
+/** Deletes schedules with their cursors and requests; with `runs` also every run, attempt, skip and change of theirs. */
+export async function deleteSchedules(
+  session: Session,
+  ids: readonly string[],
+  { runs }: { runs: 'keep' | 'delete' },
+): Promise<void> {
+  await session.query('delete from {schema}.schedules where id = any($1)', [ids])
+  if (runs === 'keep') return
+  for (const table of ['runs', 'skips', 'changes']) {
+    await session.query(`delete from {schema}.${table} where schedule_id = any($1)`, [ids])
+  }
+}
+
+export async function insertChanges(
+  session: Session,
+  changes: readonly (ChangeWrite & {
+    id: string
+    version: number
+    state: ScheduleState
+    boundary: Instant
+  })[],
+  now: Instant,
+): Promise<void> {
+  await session.query(
+    `insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
+     select id, version, action, actor, before, after, state, boundary, $2
+     from jsonb_to_recordset($1::jsonb)
+       as w (id uuid, version int, action text, actor text, before jsonb, after jsonb, state text, boundary timestamptz)`,
     [
-      change.scheduleId,
-      change.version,
-      change.action,
-      change.actor,
-      change.before === null ? null : JSON.stringify(change.before),
-      change.after === null ? null : JSON.stringify(change.after),
-      new Date(change.boundary),
-      new Date(change.now),
+      JSON.stringify(
+        changes.map((change) => ({ ...change, boundary: new Date(change.boundary).toISOString() })),
+      ),
+      new Date(now),
     ],
   )
+}
+
+export interface ChangeRow {
+  version: number
+  action: string
+  actor: string | null
+  before: ScheduleContent | null
+  after: ScheduleContent | null
+  state: ScheduleState
+  boundary: Date
+  changed_at: Date
+}
+
+/** Oldest first. */
+export function listChanges(session: Session, scheduleId: string): Promise<ChangeRow[]> {
+  return session.query<ChangeRow>(
+    `select version, action, actor, before, after, state, boundary, changed_at
+     from {schema}.changes where schedule_id = $1 order by id`,
+    [scheduleId],
+  )
+}
+
+export async function addSkipRequest(
+  session: Session,
+  request: { scheduleId: string; planTime: Instant; by: string | null; now: Instant },
+): Promise<boolean> {
+  const rows = await session.query(
+    `with marked as (update {schema}.cursors set has_requests = true where schedule_id = $1)
+     insert into {schema}.skip_requests (schedule_id, plan_time, requested_by, requested_at) values ($1, $2, $3, $4)
+     on conflict do nothing returning plan_time`,
+    [request.scheduleId, new Date(request.planTime), request.by, new Date(request.now)],
+  )
+  return rows.length > 0
+}
+
+export async function removeSkipRequest(
+  session: Session,
+  { scheduleId, planTime }: { scheduleId: string; planTime: Instant },
+): Promise<boolean> {
+  const rows = await session.query(
+    'delete from {schema}.skip_requests where schedule_id = $1 and plan_time = $2 returning plan_time',
+    [scheduleId, new Date(planTime)],
+  )
+  return rows.length > 0
 }
 
 /** Tells other processes to look for `what`. Sent at commit; PostgreSQL folds repeats of one transaction into one. */

@@ -10,8 +10,11 @@ export interface WorkerRegistration {
   concurrency: number
 }
 
-/** Creates or refreshes a worker's row. */
+/** Creates or refreshes a worker's row, and forgets those that were last seen a day ago. */
 export async function registerWorker(session: Session, worker: WorkerRegistration): Promise<void> {
+  await session.query(`delete from {schema}.workers where seen_at < ${NOW} - interval '1 day'`, [
+    session.now(),
+  ])
   await session.query(
     `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, started_at, seen_at)
      select $2, $3, $4, $5, $6::text[], $7::text[], $8, now, now from (select ${NOW} as now) as clock
@@ -51,7 +54,14 @@ export async function publishJobs(
   )
 }
 
-export async function listJobNames(session: Session): Promise<string[]> {
-  const rows = await session.query<{ name: string }>('select name from {schema}.jobs order by name')
-  return rows.map(({ name }) => name)
+export interface PublishedJob {
+  name: string
+  /** Whether its scopes come from a provider. */
+  provider: boolean
+}
+
+export function listJobs(session: Session): Promise<PublishedJob[]> {
+  return session.query<PublishedJob>(
+    `select name, coalesce((policies->>'provider')::boolean, false) as provider from {schema}.jobs order by name`,
+  )
 }

@@ -1,0 +1,144 @@
+/**
+ * What every verb does. It locks the cursors of its schedules, reads the time, **settles** what is due by then under
+ * the content and state that it is about to replace, exactly as a tick would, and then writes what it changes
+ * with a new cursor after that boundary. So a plan time belongs to one version, an edit never undoes or repeats a decision, and
+ * the change log can tell which version each plan time met.
+ */
+import { EscapementError } from '../errors.js'
+import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
+import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
+import { type PlannedSchedule, readSkipRequests, recordPlans } from '../store/queries/planning.js'
+import { updateSchedules, type Written } from '../store/queries/schedules.js'
+import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
+import type { Session } from '../store/store.js'
+import type { Instant } from '../time/instant.js'
+import { compileTiming, resolveLimit } from '../time/timing.js'
+
+/** What a verb wants a schedule to be; null where it wants no change. */
+export type Change = (row: ScheduleRow) => ChangedTo | null
+
+export interface ChangedTo {
+  name?: string
+  content?: ScheduleContent
+  source?: string | null
+  state?: { is: ScheduleState; reason?: string | null; by?: string | null; until?: Instant | null }
+}
+
+export interface ChangeContext {
+  session: Session
+  channel: string
+  now: Instant
+  action: string
+  actor: string | null
+  /** What the scope providers gave, by job. */
+  scopes: ReadonlyMap<string, readonly string[]>
+}
+
+/** Settles and changes rows whose cursors are locked. Returns the ids of those that changed. */
+export async function changeSchedules(
+  context: ChangeContext,
+  rows: readonly ScheduleRow[],
+  change: Change,
+): Promise<string[]> {
+  const changes = rows.flatMap((row) => {
+    const to = change(row)
+    return to === null ? [] : [{ row, to }]
+  })
+  if (changes.length === 0) return []
+  await settle(
+    context,
+    changes.map(({ row }) => row),
+  )
+  const written = changes.map(({ row, to }) => writtenOf(context, row, to))
+  await updateSchedules(context.session, written, context.now)
+  return written.map(({ id }) => id)
+}
+
+/** Decides what is due by now under the content and the state that the rows have. */
+export async function settle(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<void> {
+  const { session, channel, now, scopes } = context
+  const requested = rows.filter(({ has_requests }) => has_requests).map(({ id }) => id)
+  const requests = await readSkipRequests(session, requested)
+  const planned = rows.flatMap((schedule): PlannedSchedule[] => {
+    const provided = schedule.scopes === null ? scopes.get(schedule.job) : undefined
+    const plannable = toPlannable(schedule, provided ?? [])
+    if (schedule.state === 'active') {
+      if (schedule.scopes === null && provided === undefined && isDue(schedule, now)) {
+        throw providerMissing(schedule)
+      }
+      const plan = planOccurrences(plannable, now, requests.get(schedule.id), { all: true })
+      return [{ schedule, plan, wakeAt: plan.nextAt }]
+    }
+    if (schedule.state === 'finished') return []
+    return [{ schedule, plan: { ...pausedPlan(schedule, plannable, now), nextAt: null }, wakeAt: null }]
+  })
+  if (planned.length > 0) await recordPlans(session, planned, channel)
+}
+
+function isDue(row: ScheduleRow, now: Instant): boolean {
+  return row.next_at !== null && row.next_at.getTime() <= now
+}
+
+function providerMissing({ name, job }: ScheduleRow): EscapementError {
+  return new EscapementError('provider_failed', {
+    message: `"${name}" has plan times that are due and not decided yet, and only a process with the job "${job}" can name their scopes. Try again in a moment.`,
+    details: { name, job },
+  })
+}
+
+/** What a pause or a breaker has left undecided, through an instant. */
+function pausedPlan(row: ScheduleRow, plannable: Parameters<typeof planSkipped>[0], through: Instant) {
+  const after = Math.max(row.decided_through.getTime(), row.start_at.getTime() - 1)
+  return planSkipped(plannable, { after, through, reason: row.state === 'broken' ? 'broken' : 'paused' })
+}
+
+function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: ChangedTo): Written {
+  const before = contentOf(row)
+  const content = to.content ?? before
+  const decidedThrough = Math.max(now, row.decided_through.getTime())
+  const bounds = boundsOf(content, row.created_at.getTime())
+  const state = to.state ?? {
+    is: row.state,
+    reason: row.state_reason,
+    by: row.state_by,
+    until: ms(row.state_until),
+  }
+  const after = Math.max(decidedThrough, bounds.startAt - 1)
+  const timing = compileTiming(content.timing)
+  const nextAt = state.is === 'active' ? nextPlanTime({ timing, until: bounds.untilAt }, after) : null
+  const is = state.is === 'active' && nextAt === null ? 'finished' : state.is
+  return {
+    id: row.id,
+    name: to.name ?? row.name,
+    version: row.version + 1,
+    content,
+    source: to.source === undefined ? row.source : to.source,
+    state: is,
+    stateReason: state.reason ?? null,
+    stateBy: state.by ?? null,
+    stateSince: is === row.state ? row.state_since.getTime() : now,
+    stateUntil: state.until ?? null,
+    untilAt: bounds.untilAt,
+    startAt: bounds.startAt,
+    nextAt,
+    wakeAt: nextAt ?? state.until ?? null,
+    decidedThrough,
+    change: { action, actor, before, after: content },
+  }
+}
+
+/** Where the plan times begin, and where `endAt` or `limit` ends them. */
+export function boundsOf(
+  content: ScheduleContent,
+  createdAt: Instant,
+): { startAt: Instant; untilAt: Instant | null } {
+  const startAt = content.startAt === null ? createdAt : Date.parse(content.startAt)
+  const endAt = content.endAt === null ? undefined : Date.parse(content.endAt)
+  if (content.limit === null) return { startAt, untilAt: endAt ?? null }
+  const limited = resolveLimit(content.timing, { startAt, endAt, limit: content.limit })
+  return { startAt, untilAt: limited ?? endAt ?? null }
+}
+
+function ms(date: Date | null): Instant | null {
+  return date === null ? null : date.getTime()
+}

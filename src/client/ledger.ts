@@ -1,0 +1,148 @@
+import { EscapementError } from '../errors.js'
+import type { RunState } from '../runs/run.js'
+import type { Grid, SkipReason } from '../schedules/catch-up.js'
+import { gridOf } from '../schedules/plan.js'
+import type { ScheduleContent } from '../schedules/schedule.js'
+import { listRunDispositions, listSkipDispositions } from '../store/queries/ledger.js'
+import { readSkipRequests } from '../store/queries/planning.js'
+import { type ChangeRow, listChanges } from '../store/queries/schedules.js'
+import { type ScheduleRow, toPlannable } from '../store/rows.js'
+import type { Session } from '../store/store.js'
+import type { Instant } from '../time/instant.js'
+import { compileTiming } from '../time/timing.js'
+import { boundsOf } from './change.js'
+
+/** What became, or is to become, of one plan time in one scope. */
+export interface Occurrence {
+  planTime: Date
+  scope: string
+  /**
+   * `run`: see `runId` and `runState`; `skipped`: see `reason`; `upcoming`: not decided yet, and with a `reason` it is to
+   * be skipped.
+   */
+  disposition: 'run' | 'skipped' | 'upcoming'
+  runId: string | null
+  runState: RunState | null
+  reason: SkipReason | null
+}
+
+export interface LedgerRange {
+  from: Instant
+  to: Instant
+}
+
+const MAX_OCCURRENCES = 100_000
+
+/**
+ * Every plan time of a schedule in a range with its disposition, oldest first. Decided ones come from runs and
+ * skips, ranges expanded by the timing of the version that they belong to; what a pause leaves is derived from the
+ * state until it ends; the rest is computed ahead.
+ */
+export async function ledgerOf(
+  session: Session,
+  row: ScheduleRow,
+  { from, to }: LedgerRange,
+  { now, limit = MAX_OCCURRENCES }: { now: Instant; limit?: number },
+): Promise<Occurrence[]> {
+  const found: Occurrence[] = []
+  const runs = await listRunDispositions(session, row.id, { from, to })
+  const ran = new Set(runs.map(({ scope, plan_time }) => keyOf(scope, plan_time.getTime())))
+  for (const run of runs) {
+    found.push(occurrence(run.plan_time.getTime(), run.scope, { runId: run.id, runState: run.state }))
+  }
+  const versions = gridsByVersion(row, await listChanges(session, row.id))
+  for (const skip of await listSkipDispositions(session, row.id, { from, to })) {
+    const grid = versions.get(skip.schedule_version) ?? gridOf(toPlannable(row))
+    const first = Math.max(skip.first_plan_time.getTime(), from)
+    const last = Math.min(skip.last_plan_time.getTime(), to - 1)
+    for (const planTime of planTimes(grid, skip.first_plan_time.getTime(), first, last)) {
+      if (ran.has(keyOf(skip.scope, planTime))) continue
+      found.push(occurrence(planTime, skip.scope, { reason: skip.reason }))
+      refuseMoreThan(limit, found)
+    }
+  }
+  for (const upcoming of await undecided(session, row, { from, to }, { now, limit: limit - found.length })) {
+    found.push(upcoming)
+  }
+  refuseMoreThan(limit, found)
+  return found.sort((a, b) => a.planTime.getTime() - b.planTime.getTime() || (a.scope < b.scope ? -1 : 1))
+}
+
+/** What lies after `decided_through`: skipped by the pause so far, and to come. */
+async function undecided(
+  session: Session,
+  row: ScheduleRow,
+  { from, to }: LedgerRange,
+  { now, limit }: { now: Instant; limit: number },
+): Promise<Occurrence[]> {
+  const isActive = row.state === 'active'
+  const pauseEnds = isActive
+    ? Number.NEGATIVE_INFINITY
+    : (row.state_until?.getTime() ?? Number.POSITIVE_INFINITY)
+  const requests = (row.has_requests && (await readSkipRequests(session, [row.id])).get(row.id)) || new Set()
+  const scopes = row.scopes ?? ['']
+  const start = Math.max(from, row.decided_through.getTime() + 1, row.start_at.getTime())
+  const found: Occurrence[] = []
+  if (row.state === 'finished') return found
+  const grid = gridOf(toPlannable(row))
+  for (let at = grid.next(start - 1); at !== null && at < to; at = grid.next(at)) {
+    const pausing =
+      at <= pauseEnds ? (row.state === 'broken' ? ('broken' as const) : ('paused' as const)) : null
+    const reason = pausing ?? (requests.has(at) ? ('operator' as const) : null)
+    const isDecided = pausing !== null && at <= now
+    for (const scope of scopes) {
+      found.push(isDecided ? occurrence(at, scope, { reason }) : { ...occurrence(at, scope, {}), reason })
+    }
+    if (found.length > limit) break
+  }
+  return found
+}
+
+function occurrence(
+  planTime: Instant,
+  scope: string,
+  {
+    runId = null,
+    runState = null,
+    reason = null,
+  }: Partial<Pick<Occurrence, 'runId' | 'runState' | 'reason'>>,
+): Occurrence {
+  const disposition = runId !== null ? 'run' : reason !== null ? 'skipped' : 'upcoming'
+  return { planTime: new Date(planTime), scope, disposition, runId, runState, reason }
+}
+
+/** The grid of each version that the change log tells of. */
+function gridsByVersion(row: ScheduleRow, changes: readonly ChangeRow[]): Map<number, Grid> {
+  const grids = new Map<number, Grid>()
+  for (const { version, after } of changes) {
+    if (after !== null) grids.set(version, gridOfContent(after, row.created_at.getTime()))
+  }
+  return grids
+}
+
+export function gridOfContent(content: ScheduleContent, createdAt: Instant): Grid {
+  const { untilAt } = boundsOf(content, createdAt)
+  return gridOf({ timing: compileTiming(content.timing), until: untilAt })
+}
+
+/** From `first` to `last`, both included; `known` is a plan time even where newer zone data no longer have it. */
+function* planTimes(grid: Grid, known: Instant, first: Instant, last: Instant): Generator<Instant> {
+  if (known >= first && known <= last) yield known
+  let at = grid.next(Math.max(first - 1, known))
+  while (at !== null && at <= last) {
+    yield at
+    at = grid.next(at)
+  }
+}
+
+function keyOf(scope: string, planTime: Instant): string {
+  return `${planTime} ${scope}`
+}
+
+function refuseMoreThan(limit: number, found: readonly Occurrence[]): void {
+  if (found.length <= limit) return
+  throw new EscapementError('range_too_large', {
+    message: `The range holds more than ${limit} occurrences. Ask for a shorter one.`,
+    details: { limit },
+  })
+}

@@ -1,0 +1,106 @@
+import { EscapementError } from '../errors.js'
+import { listGroup } from '../store/queries/schedules.js'
+import type { ScheduleRow } from '../store/rows.js'
+import { type DurationInput, durationToMs } from '../time/duration.js'
+import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
+import { readOrThrow } from '../time/report.js'
+import { type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
+import { expectVersion } from './schedule-errors.js'
+import { type EditOptions, type VerbParts, withLocked, withLockedOne } from './verb.js'
+
+export interface PauseOptions extends EditOptions {
+  /** Why, for whoever finds it paused. */
+  reason?: string
+  /** When it resumes by itself: an instant, or a duration from now. */
+  until?: InstantInput | { in: DurationInput }
+}
+
+/** Chunks of bulk verbs: each is one transaction, so that a large group does not hold its locks for long. */
+const CHUNK = 1_000
+
+export function pauseOne(parts: VerbParts, name: string, options: PauseOptions): Promise<string[]> {
+  return withLockedOne(parts, name, { action: 'pause', actor: options.actor }, async (context, row) => {
+    expectVersion(row, options.expectedVersion)
+    return changeSchedules(context, [row], pausing(context, options))
+  })
+}
+
+export function resumeOne(parts: VerbParts, name: string, options: EditOptions): Promise<string[]> {
+  return withLockedOne(parts, name, { action: 'resume', actor: options.actor }, async (context, row) => {
+    expectVersion(row, options.expectedVersion)
+    return changeSchedules(context, [row], resuming)
+  })
+}
+
+/** Returns how many changed. Can be repeated: what is paused already stays as it is. */
+export function pauseGroup(parts: VerbParts, group: string, options: PauseOptions): Promise<number> {
+  return inChunks(parts, group, { action: 'pause', actor: options.actor }, (context) => {
+    const pause = pausing(context, options)
+    return (row) => (row.state === 'paused' ? null : pause(row))
+  })
+}
+
+export function resumeGroup(parts: VerbParts, group: string, options: EditOptions): Promise<number> {
+  return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming)
+}
+
+/**
+ * Ends pauses whose time has come: plan times up to that time were paused, those after it are the scheduler's, however
+ * late it comes to look.
+ */
+export function endPause(parts: VerbParts, names: readonly string[]): Promise<void> {
+  return withLocked(parts, names, { action: 'resume', actor: undefined }, async (context, rows) => {
+    const ended = rows.filter(
+      (row) => row.state === 'paused' && row.state_until !== null && row.state_until.getTime() <= context.now,
+    )
+    const ends = new Set(ended.map((row) => row.state_until!.getTime()))
+    for (const until of ends) {
+      const together = ended.filter((row) => row.state_until!.getTime() === until)
+      await changeSchedules({ ...context, now: until }, together, resuming)
+    }
+  })
+}
+
+async function inChunks(
+  parts: VerbParts,
+  group: string,
+  options: { action: string; actor: string | undefined },
+  changeFor: (context: ChangeContext) => (row: ScheduleRow) => ChangedTo | null,
+): Promise<number> {
+  let changed = 0
+  let after = ''
+  for (;;) {
+    const names = await listGroup(parts.store, group, { after, limit: CHUNK })
+    if (names.length === 0) return changed
+    changed += await withLocked(parts, names, options, async (context, rows) => {
+      const still = rows.filter((row) => row.group === group)
+      return (await changeSchedules(context, still, changeFor(context))).length
+    })
+    after = names.at(-1)!
+  }
+}
+
+function pausing({ now, actor }: ChangeContext, options: PauseOptions) {
+  const until = options.until === undefined ? null : untilOf(options.until, now)
+  return (row: ScheduleRow): ChangedTo | null => {
+    if (row.state === 'finished') return null
+    // What broke it stays to be seen.
+    const reason = options.reason ?? (row.state === 'broken' ? row.state_reason : null)
+    return { state: { is: 'paused', reason, by: actor, until } }
+  }
+}
+
+function resuming(row: ScheduleRow): ChangedTo | null {
+  return row.state === 'paused' || row.state === 'broken' ? { state: { is: 'active' } } : null
+}
+
+function untilOf(until: NonNullable<PauseOptions['until']>, now: Instant): Instant {
+  const instant =
+    typeof until === 'object' && 'in' in until
+      ? now + durationToMs(until.in, 'until.in')
+      : readOrThrow('option_invalid', (report) => readInstant(until, 'until', report))
+  if (instant > now) return instant
+  throw new EscapementError('option_invalid', {
+    message: `until: ${new Date(instant).toISOString()} – has passed; give a time to come, or none`,
+  })
+}

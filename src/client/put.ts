@@ -1,0 +1,146 @@
+import { isDeepStrictEqual } from 'node:util'
+import { checkInput } from '../runs/job.js'
+import { unknownJob } from '../runs/job-registry.js'
+import { firstPlanTime } from '../schedules/plan.js'
+import {
+  DEFAULT_SCOPE,
+  parseSchedule,
+  type ScheduleContent,
+  type ScheduleDefinition,
+} from '../schedules/schedule.js'
+import { newScheduleId } from '../schedules/schedule-id.js'
+import { insertSchedules, type Written } from '../store/queries/schedules.js'
+import { listJobs } from '../store/queries/workers.js'
+import { contentOf, type ScheduleRow } from '../store/rows.js'
+import { compileTiming } from '../time/timing.js'
+import { boundsOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
+import { expectVersion } from './schedule-errors.js'
+import { type VerbParts, withLocked } from './verb.js'
+
+/** A definition that was checked, with its name. */
+export interface Declared {
+  name: string
+  content: ScheduleContent
+  paused: boolean
+}
+
+export interface PutRequest {
+  declared: readonly Declared[]
+  action: string
+  actor: string | undefined
+  /** Set for those that a sync declares. */
+  source?: string
+  expectedVersion?: number | undefined
+}
+
+/** Creates or replaces; same content is no change. Returns the names that were created or changed. */
+export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<string[]> {
+  const byName = new Map(request.declared.map((declared) => [declared.name, declared]))
+  const { done, raced } = await withLocked(parts, [...byName.keys()], request, async (context, rows) => {
+    for (const row of rows) expectVersion(row, request.expectedVersion)
+    const existing = new Set(rows.map(({ name }) => name))
+    const missing = request.declared.filter(({ name }) => !existing.has(name))
+    const created = await create(context, missing, request.source)
+    const change: Change = (row) => replaced(row, byName.get(row.name)!.content, request.source)
+    const changed = new Set(await changeSchedules(context, rows, change))
+    return {
+      done: [...created, ...rows.filter(({ id }) => changed.has(id)).map(({ name }) => name)],
+      raced: missing.filter(({ name }) => !created.has(name)),
+    }
+  })
+  // Another process created these between our look and our insert, which waited for it: now there are rows to lock.
+  if (raced.length > 0) done.push(...(await putSchedules(parts, { ...request, declared: raced })))
+  return done
+}
+
+async function create(
+  context: ChangeContext,
+  declared: readonly Declared[],
+  source: string | undefined,
+): Promise<Set<string>> {
+  if (declared.length === 0) return new Set()
+  const written = declared.map((one) => createdOf(context, one, source ?? null))
+  return insertSchedules(context.session, written, context.now)
+}
+
+function createdOf(
+  { now, action, actor }: ChangeContext,
+  declared: Declared,
+  source: string | null,
+): Written {
+  const { name, content, paused } = declared
+  const { startAt, untilAt } = boundsOf(content, now)
+  const timing = compileTiming(content.timing)
+  const first = firstPlanTime({ timing, until: untilAt }, { startAt, now })
+  const state = paused ? 'paused' : first === null ? 'finished' : 'active'
+  const nextAt = state === 'active' ? first : null
+  return {
+    id: newScheduleId(now),
+    name,
+    version: 1,
+    content,
+    source,
+    state,
+    stateReason: null,
+    stateBy: paused ? actor : null,
+    stateSince: now,
+    stateUntil: null,
+    untilAt,
+    startAt,
+    nextAt,
+    wakeAt: nextAt,
+    // The ledger of a new schedule begins just before its first plan time can be.
+    decidedThrough: Math.min(now, nextAt ?? now) - 1,
+    change: { action, actor, before: null, after: content },
+  }
+}
+
+/** A put clears a breaker and never resumes a pause; a finished schedule wakes up if its plan times are others. */
+function replaced(row: ScheduleRow, content: ScheduleContent, source: string | undefined): ChangedTo | null {
+  const before = contentOf(row)
+  const isSame = isDeepStrictEqual(before, content)
+  const adopts = source !== undefined && row.source !== source
+  if (isSame && !adopts && row.state !== 'broken') return null
+  const wakes = row.state === 'finished' && !isDeepStrictEqual(planTimesOf(before), planTimesOf(content))
+  return {
+    content,
+    ...(source !== undefined && { source }),
+    ...((wakes || row.state === 'broken') && { state: { is: 'active' } }),
+  }
+}
+
+function planTimesOf({ timing, startAt, endAt, limit }: ScheduleContent) {
+  return { timing, startAt, endAt, limit }
+}
+
+/** Checks definitions against their jobs. */
+export async function declare(
+  { store, jobs }: VerbParts,
+  definitions: readonly { name: string; definition: ScheduleDefinition }[],
+): Promise<Declared[]> {
+  const parsed = definitions.map(({ name, definition }) => ({
+    name,
+    content: parseSchedule(name, definition),
+    paused: definition.paused ?? false,
+  }))
+  const isLocal = ({ content }: Declared) => jobs.get(content.job) !== undefined
+  const published = parsed.every(isLocal) ? [] : await listJobs(store)
+  for (const { content } of parsed) {
+    const job = jobs.get(content.job)
+    if (job) await checkInput(job, content.input)
+    else if (!published.some(({ name }) => name === content.job)) {
+      const known = [...jobs.all(), ...published].map(({ name }) => name)
+      throw unknownJob(content.job, [...new Set(known)])
+    }
+  }
+  const hasProvider = (name: string) =>
+    jobs.get(name)?.scopes !== undefined || published.some((job) => job.name === name && job.provider)
+  return parsed.map(({ name, content, paused }) => ({
+    name,
+    content: {
+      ...content,
+      scopes: content.scopes ?? (hasProvider(content.job) ? null : [DEFAULT_SCOPE]),
+    },
+    paused,
+  }))
+}

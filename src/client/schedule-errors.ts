@@ -1,0 +1,31 @@
+import { EscapementError } from '../errors.js'
+import { listNames } from '../store/queries/schedules.js'
+import type { ScheduleRow } from '../store/rows.js'
+import type { Session } from '../store/store.js'
+import { didYouMean } from '../time/did-you-mean.js'
+
+const NAMES_FOR_HINT = 1_000
+
+export async function scheduleNotFound(session: Session, name: string): Promise<EscapementError> {
+  const known = await listNames(session, NAMES_FOR_HINT)
+  return new EscapementError('schedule_not_found', {
+    message: `There is no schedule "${name}"${didYouMean(name, known)}. List them with: escapement schedules list`,
+    details: { name },
+  })
+}
+
+export function scheduleExists(name: string): EscapementError {
+  return new EscapementError('schedule_exists', {
+    message: `name: there is a schedule "${name}" already; choose another name, or delete that one first`,
+    details: { name },
+  })
+}
+
+/** Refuses to touch a row that is not what the caller has seen. */
+export function expectVersion(row: ScheduleRow, expected: number | undefined): void {
+  if (expected === undefined || expected === row.version) return
+  throw new EscapementError('version_conflict', {
+    message: `"${row.name}" is at version ${row.version}, not ${expected}: it was changed in the meantime. Read it again.`,
+    details: { name: row.name, version: row.version, expected },
+  })
+}

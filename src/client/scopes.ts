@@ -1,0 +1,48 @@
+import { EscapementError } from '../errors.js'
+import type { JobRegistry } from '../runs/job-registry.js'
+import type { Instant } from '../time/instant.js'
+
+export type ProvidedScopes = ReadonlyMap<string, readonly string[]>
+
+/** A provider is code of the user's: it gets this long, so that it cannot hold up the others. */
+const PROVIDER_DEADLINE_MS = 5_000
+
+/**
+ * Asks the providers of these jobs, all at once and before any transaction. One that throws, takes too long or gives
+ * nonsense is left out and told to `onFailure`.
+ */
+export async function askProviders(
+  jobs: JobRegistry,
+  names: readonly string[],
+  now: Instant,
+  onFailure: (job: string, error: unknown) => void,
+): Promise<ProvidedScopes> {
+  const asked = names.map(async (name) => {
+    const provider = jobs.get(name)?.scopes
+    if (!provider) return []
+    try {
+      const scopes: unknown = await Promise.race([provider({ now: new Date(now) }), deadline()])
+      return [[name, checked(name, scopes)] as const]
+    } catch (error) {
+      onFailure(name, error)
+      return []
+    }
+  })
+  return new Map((await Promise.all(asked)).flat())
+}
+
+function deadline(): Promise<never> {
+  return new Promise((_, reject) => {
+    const late = () => reject(new Error(`it took longer than ${PROVIDER_DEADLINE_MS / 1000} s`))
+    setTimeout(late, PROVIDER_DEADLINE_MS).unref()
+  })
+}
+
+function checked(job: string, scopes: unknown): readonly string[] {
+  const isScope = (scope: unknown) => typeof scope === 'string' && scope !== '' && scope.length <= 200
+  if (Array.isArray(scopes) && scopes.every(isScope)) return [...new Set(scopes as string[])]
+  throw new EscapementError('provider_failed', {
+    message: `job "${job}": scopes must give a list of texts, each of 1 to 200 characters`,
+    details: { job },
+  })
+}

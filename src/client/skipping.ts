@@ -1,0 +1,69 @@
+import { EscapementError } from '../errors.js'
+import { gridOf } from '../schedules/plan.js'
+import { findDecision } from '../store/queries/ledger.js'
+import { addSkipRequest, insertChanges, removeSkipRequest } from '../store/queries/schedules.js'
+import { type ScheduleRow, toPlannable } from '../store/rows.js'
+import type { Session } from '../store/store.js'
+import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
+import { readAnchor } from '../time/once.js'
+import { readOrThrow } from '../time/report.js'
+import type { ChangeContext } from './change.js'
+import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
+
+/** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */
+export function requestSkip(
+  parts: VerbParts,
+  verb: 'skip' | 'unskip',
+  name: string,
+  at: InstantInput,
+  { actor }: VerbOptions,
+): Promise<void> {
+  return withLockedOne(parts, name, { action: verb, actor }, async (context, row) => {
+    const planTime = planTimeOf(row, at)
+    if (planTime <= row.decided_through.getTime()) throw await alreadyDecided(context.session, row, planTime)
+    const request = { scheduleId: row.id, planTime, by: context.actor, now: context.now }
+    const changed =
+      verb === 'skip'
+        ? await addSkipRequest(context.session, request)
+        : await removeSkipRequest(context.session, request)
+    if (changed) await logRequest(context, row, planTime)
+  })
+}
+
+function planTimeOf(row: ScheduleRow, at: InstantInput): Instant {
+  const zone = 'zone' in row.timing ? row.timing.zone : 'UTC'
+  const instant = readOrThrow('option_invalid', (report) => readAnchor(at, zone, 'planTime', report))
+  const grid = gridOf(toPlannable(row))
+  const found = grid.next(instant - 1)
+  if (found === instant && instant >= row.start_at.getTime()) return instant
+  const near = [grid.previous(instant), found].filter((time) => time !== null).map(formatInstant)
+  throw new EscapementError('not_a_plan_time', {
+    message: `planTime: ${formatInstant(instant)} is no plan time of "${row.name}". The nearest: ${near.join(', ') || 'none'}.`,
+    details: { name: row.name, nearest: near },
+  })
+}
+
+async function alreadyDecided(session: Session, row: ScheduleRow, planTime: Instant) {
+  const decided = await findDecision(session, row.id, planTime)
+  const what = decided?.runId
+    ? `it became the run ${decided.runId}`
+    : `it was skipped (${decided?.reason ?? 'unknown'})`
+  return new EscapementError('already_decided', {
+    message: `${formatInstant(planTime)} of "${row.name}" is decided already: ${what}.`,
+    details: { name: row.name, planTime: formatInstant(planTime), ...decided },
+  })
+}
+
+function logRequest(context: ChangeContext, row: ScheduleRow, planTime: Instant): Promise<void> {
+  const change = {
+    id: row.id,
+    version: row.version,
+    action: `${context.action} ${formatInstant(planTime)}`,
+    actor: context.actor,
+    before: null,
+    after: null,
+    state: row.state,
+    boundary: row.decided_through.getTime(),
+  }
+  return insertChanges(context.session, [change], context.now)
+}

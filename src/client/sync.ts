@@ -1,0 +1,88 @@
+import type { ScheduleDefinition } from '../schedules/schedule.js'
+import { deleteSchedules, insertChanges, listSchedules } from '../store/queries/schedules.js'
+import { contentOf } from '../store/rows.js'
+import { settle } from './change.js'
+import { declare, putSchedules } from './put.js'
+import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
+
+export interface SyncOptions extends VerbOptions {
+  /**
+   * Whose set it is. Pruning never touches what another source declared, or what was put by hand.
+   * @default 'code'
+   */
+  source?: string
+  /**
+   * Delete what an earlier sync of this source declared and this one does not.
+   * @default false
+   */
+  prune?: boolean
+}
+
+export const SYNC_DEFAULTS = { source: 'code', prune: false } satisfies SyncOptions
+
+export interface SyncReport {
+  /** Names that were created or changed. */
+  changed: string[]
+  deleted: string[]
+}
+
+/** Each chunk is one transaction; a sync that was cut off is completed by repeating it. */
+const CHUNK = 1_000
+
+export async function syncSchedules(
+  parts: VerbParts,
+  definitions: Readonly<Record<string, ScheduleDefinition>>,
+  { actor, source = SYNC_DEFAULTS.source, prune = SYNC_DEFAULTS.prune }: SyncOptions,
+): Promise<SyncReport> {
+  const entries = Object.entries(definitions).map(([name, definition]) => ({ name, definition }))
+  const declared = await declare(parts, entries)
+  const changed: string[] = []
+  for (let start = 0; start < declared.length; start += CHUNK) {
+    const chunk = declared.slice(start, start + CHUNK)
+    changed.push(...(await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })))
+  }
+  for (const name of changed)
+    parts.bus.emit('schedule.changed', { scheduleId: '', schedule: name, version: 0 })
+  return {
+    changed,
+    deleted: prune ? await pruneSource(parts, source, new Set(Object.keys(definitions)), actor) : [],
+  }
+}
+
+async function pruneSource(
+  parts: VerbParts,
+  source: string,
+  declared: ReadonlySet<string>,
+  actor: string | undefined,
+): Promise<string[]> {
+  const deleted: string[] = []
+  let after = ''
+  for (;;) {
+    const page = await listSchedules(parts.store, { source }, { after, limit: CHUNK })
+    if (page.length === 0) return deleted
+    after = page.at(-1)!.name
+    const names = page.map(({ name }) => name).filter((name) => !declared.has(name))
+    if (names.length === 0) continue
+    await withLocked(parts, names, { action: 'sync', actor }, async (context, rows) => {
+      const own = rows.filter((row) => row.source === source)
+      await settle(context, own)
+      const changes = own.map((row) => ({
+        id: row.id,
+        version: row.version,
+        action: 'delete',
+        actor: context.actor,
+        before: contentOf(row),
+        after: null,
+        state: row.state,
+        boundary: context.now,
+      }))
+      await insertChanges(context.session, changes, context.now)
+      await deleteSchedules(
+        context.session,
+        own.map(({ id }) => id),
+        { runs: 'keep' },
+      )
+      deleted.push(...own.map(({ name }) => name))
+    })
+  }
+}

@@ -1,0 +1,67 @@
+import type { EventBus } from '../events/bus.js'
+import type { JobRegistry } from '../runs/job-registry.js'
+import { listProviderJobs, lockSchedules, notify, readNow } from '../store/queries/schedules.js'
+import type { ScheduleRow } from '../store/rows.js'
+import type { Store } from '../store/store.js'
+import type { ChangeContext } from './change.js'
+import { scheduleNotFound } from './schedule-errors.js'
+import { askProviders, type ProvidedScopes } from './scopes.js'
+
+/** What the verbs work with. */
+export interface VerbParts {
+  store: Store
+  jobs: JobRegistry
+  bus: EventBus
+}
+
+export interface VerbOptions {
+  /** Who asks, for the change log. */
+  actor?: string
+}
+
+export interface EditOptions extends VerbOptions {
+  /** Refuse with `version_conflict` if the schedule is at another version than the one you have seen. */
+  expectedVersion?: number
+}
+
+/**
+ * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Providers
+ * are asked before it, and schedulers are told after it.
+ */
+export async function withLocked<T>(
+  { store, jobs }: VerbParts,
+  names: readonly string[],
+  { action, actor }: { action: string; actor: string | undefined },
+  work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
+): Promise<T> {
+  const scopes = await scopesFor(store, jobs, names)
+  return store.transaction(async (session) => {
+    const { rows, now } = await lockSchedules(session, names)
+    const context = { session, channel: store.channel, now, action, actor: actor ?? null, scopes }
+    const result = await work(context, rows)
+    await notify(session, store.channel, 'schedules')
+    return result
+  })
+}
+
+/** The same for one schedule that must exist. */
+export function withLockedOne<T>(
+  parts: VerbParts,
+  name: string,
+  options: { action: string; actor: string | undefined },
+  work: (context: ChangeContext, row: ScheduleRow) => Promise<T>,
+): Promise<T> {
+  return withLocked(parts, [name], options, async (context, [row]) => {
+    if (!row) throw await scheduleNotFound(context.session, name)
+    return work(context, row)
+  })
+}
+
+async function scopesFor(store: Store, jobs: JobRegistry, names: readonly string[]): Promise<ProvidedScopes> {
+  if (!jobs.all().some(({ scopes }) => scopes)) return new Map()
+  const wanted = await listProviderJobs(store, names)
+  if (wanted.length === 0) return new Map()
+  return askProviders(jobs, wanted, await readNow(store), (_, error) => {
+    throw error
+  })
+}

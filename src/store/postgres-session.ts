@@ -1,0 +1,202 @@
+import pg from 'pg'
+import { EscapementError } from '../errors.js'
+import { ARRAY_ELEMENTS, PARSERS } from './column-types.js'
+import type { Database, Param, Transaction } from './database.js'
+import { parameterText } from './parameters.js'
+import type { Listener } from './postgres-listener.js'
+
+/** What we need of a caller's `pg` pool, whichever copy of `pg` it comes from. */
+export interface PoolLike {
+  connect(): Promise<ClientLike>
+  readonly options?: { max?: number }
+  readonly totalCount: number
+}
+
+/** What we need of a caller's connected `pg` client. */
+export interface ClientLike {
+  query(config: object): Promise<{ rows: unknown[]; command: string }>
+  on(event: string, listener: EventListener): unknown
+  off(event: string, listener: EventListener): unknown
+  release?(error?: Error | boolean): void
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: what an emitter's own type says; anything narrower refuses pg's classes
+type EventListener = (...args: any[]) => void
+
+/**
+ * How long our own loops wait for a statement: a connection that went silent is abandoned then, and its transaction
+ * with it. Null for statements of the caller, which take as long as they take.
+ */
+type Deadline = number | null
+
+/**
+ * No hostage: a process that freezes between lock and write loses its transaction, and with it the locks, after 5
+ * seconds; one that waits for somebody else's lock gives up after 10.
+ */
+const BEGIN_GUARDED = `begin isolation level read committed; set local idle_in_transaction_session_timeout = '5s';
+  set local lock_timeout = '10s'`
+const BEGIN = 'begin isolation level read committed'
+const ROLLBACK_DEADLINE_MS = 5_000
+
+export interface PoolOwner {
+  listener: Listener
+  deadlineMs: Deadline
+  end(): Promise<void>
+}
+
+/** The connection port over a pool. */
+export function overPool(pool: PoolLike, { listener, deadlineMs, end }: PoolOwner): Database {
+  const underWay = new Set<Promise<unknown>>()
+  let closed: Promise<void> | undefined
+
+  // Awaited at each step, so that an error's stack leads back to the caller.
+  async function track<T>(work: () => Promise<T>): Promise<T> {
+    if (closed) throw closedError()
+    const promise = work()
+    underWay.add(promise)
+    try {
+      return await promise
+    } finally {
+      underWay.delete(promise)
+    }
+  }
+
+  return {
+    kind: 'postgres',
+    async query(text, params) {
+      return await track(() => withClient(pool, deadlineMs, (borrowed) => alone(borrowed, text, params)))
+    },
+    async transaction(work) {
+      return await track(() => withClient(pool, deadlineMs, (borrowed) => inTransaction(borrowed, work)))
+    },
+    async listen(channel, onPayload) {
+      if (closed) throw closedError()
+      return await listener.listen(channel, onPayload)
+    },
+    close() {
+      closed ??= Promise.allSettled(underWay).then(async () => {
+        await listener.close()
+        await end()
+      })
+      return closed
+    },
+  }
+}
+
+/** A pool's client while it is ours. One that is spoiled is thrown away instead of reused. */
+interface Borrowed {
+  client: ClientLike
+  deadlineMs: Deadline
+  spoil(error: unknown): void
+}
+
+async function withClient<T>(
+  pool: PoolLike,
+  deadlineMs: Deadline,
+  work: (borrowed: Borrowed) => Promise<T>,
+): Promise<T> {
+  const client = await pool.connect()
+  let spoiled: Error | undefined
+  const spoil = (error: unknown) => {
+    spoiled ??= error as Error
+  }
+  client.on('error', spoil)
+  try {
+    return await work({ client, deadlineMs, spoil })
+  } finally {
+    client.off('error', spoil)
+    client.release?.(spoiled)
+  }
+}
+
+async function alone<Row>(borrowed: Borrowed, text: string, params?: readonly Param[]) {
+  try {
+    return await run<Row>(borrowed, text, params)
+  } catch (error) {
+    if (!isRefusal(error)) borrowed.spoil(error)
+    throw error
+  }
+}
+
+async function inTransaction<T>(borrowed: Borrowed, work: (tx: Transaction) => Promise<T>): Promise<T> {
+  const { client, deadlineMs, spoil } = borrowed
+  let open = true
+  let failure: unknown
+  let last: Promise<unknown> = Promise.resolve()
+  // One after the other, also when the callback asks for several at once: a client takes one statement at a time. What
+  // waits its turn when the transaction ends is refused: sent later, it would stand outside of it.
+  async function guarded<R>(statement: () => Promise<R>): Promise<R> {
+    const turn = last.then(() => {
+      if (!open) throw transactionOver()
+      return statement()
+    })
+    last = turn.catch((error) => {
+      failure ??= error
+    })
+    return await turn
+  }
+  const tx: Transaction = {
+    query: (text, params) => guarded(() => run(borrowed, text, params)),
+    script: (text) => guarded(async () => void (await send(borrowed, { text }))),
+  }
+  try {
+    await send(borrowed, { text: deadlineMs === null ? BEGIN : BEGIN_GUARDED })
+    const result = await work(tx)
+    open = false
+    await last
+    const { command } = await send(borrowed, { text: 'commit' })
+    // After a failed statement that the caller swallowed, PostgreSQL answers COMMIT with ROLLBACK and no error.
+    if (command === 'ROLLBACK') throw failure
+    return result
+  } catch (error) {
+    open = false
+    await last
+    // If even the rollback fails the connection is gone, and with it the transaction; the first error says why.
+    await client.query({ text: 'rollback', query_timeout: ROLLBACK_DEADLINE_MS }).catch(spoil)
+    throw error
+  }
+}
+
+function send(
+  { client, deadlineMs }: Borrowed,
+  config: { text: string; values?: unknown[]; types?: object },
+) {
+  return client.query(deadlineMs === null ? config : { ...config, query_timeout: deadlineMs })
+}
+
+async function run<Row>(borrowed: Borrowed, text: string, params: readonly Param[] = []): Promise<Row[]> {
+  const { rows } = await send(borrowed, { text, values: params.map(parameterText), types })
+  return rows as Row[]
+}
+
+// Its published type describes another version.
+const arrays = pg.types.arrayParser as unknown as {
+  create(text: string, parse: (text: string) => unknown): { parse(): unknown[] }
+}
+
+/** Passed with each statement: a caller's own type parsers, global or on their pool, do not reach us. */
+const types = {
+  getTypeParser(oid: number): (text: string) => unknown {
+    const element = ARRAY_ELEMENTS[oid]
+    if (element === undefined) return PARSERS[oid] ?? String
+    const parse = PARSERS[element] ?? String
+    return (text) => arrays.create(text, parse).parse()
+  },
+}
+
+/** The server refused a statement and goes on; anything else leaves the connection in an unknown state. */
+function isRefusal(error: unknown): boolean {
+  const { severity, code } = (error ?? {}) as { severity?: unknown; code?: unknown }
+  // Classes 08 and 57P: the server ends the connection. Severity is localised, but only the server gives one.
+  return severity !== undefined && !/^(08|57P)/.test(String(code))
+}
+
+function closedError(): EscapementError {
+  return new EscapementError('closed', { message: 'The database is closed.' })
+}
+
+function transactionOver(): EscapementError {
+  return new EscapementError('closed', {
+    message: 'This transaction is over: its callback has settled. Await every statement inside the callback.',
+  })
+}

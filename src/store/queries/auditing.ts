@@ -1,0 +1,84 @@
+import type { RunTrigger } from '../../runs/run.js'
+import type { SkipReason } from '../../schedules/catch-up.js'
+import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
+import type { Session } from '../store.js'
+
+export interface AuditedChange {
+  after: ScheduleContent | null
+  state: ScheduleState
+  boundary: Date
+}
+
+export interface AuditedRun {
+  id: string
+  scope: string
+  plan_time: Date
+  trigger: RunTrigger
+}
+
+export interface AuditedSkip {
+  scope: string
+  first_plan_time: Date
+  last_plan_time: Date
+  reason: SkipReason
+}
+
+/** A schedule with its whole ledger. */
+export interface AuditedSchedule {
+  id: string
+  name: string
+  created_at: Date
+  ledger_from: Date
+  decided_through: Date
+  changes: AuditedChange[]
+  runs: AuditedRun[]
+  skips: AuditedSkip[]
+}
+
+/** Schedules after an id, with what the ledger holds of them: four statements for a page. */
+export async function readAuditPage(
+  session: Session,
+  { after, limit }: { after: string; limit: number },
+): Promise<AuditedSchedule[]> {
+  const schedules = await session.query<AuditedSchedule>(
+    `select s.id, s.name, s.created_at, s.ledger_from, c.decided_through
+     from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
+     where s.id > $1 order by s.id limit $2`,
+    [after, limit],
+  )
+  const ids = schedules.map(({ id }) => id)
+  const changes = await session.query<AuditedChange & Owned>(
+    `select schedule_id, after, state, boundary from {schema}.changes where schedule_id = any($1) order by id`,
+    [ids],
+  )
+  const runs = await session.query<AuditedRun & Owned>(
+    `select schedule_id, id, scope, plan_time, trigger from {schema}.runs
+     where schedule_id = any($1) and trigger in ('scheduled', 'backfill')`,
+    [ids],
+  )
+  const skips = await session.query<AuditedSkip & Owned>(
+    `select schedule_id, scope, first_plan_time, last_plan_time, reason from {schema}.skips where schedule_id = any($1)`,
+    [ids],
+  )
+  const [changesOf, runsOf, skipsOf] = [byOwner(changes), byOwner(runs), byOwner(skips)]
+  return schedules.map((schedule) => ({
+    ...schedule,
+    changes: changesOf.get(schedule.id) ?? [],
+    runs: runsOf.get(schedule.id) ?? [],
+    skips: skipsOf.get(schedule.id) ?? [],
+  }))
+}
+
+interface Owned {
+  schedule_id: string
+}
+
+function byOwner<Row extends Owned>(rows: readonly Row[]): Map<string, Row[]> {
+  const owned = new Map<string, Row[]>()
+  for (const row of rows) {
+    const own = owned.get(row.schedule_id)
+    if (own) own.push(row)
+    else owned.set(row.schedule_id, [row])
+  }
+  return owned
+}

@@ -1,0 +1,119 @@
+import type { RunState, RunTrigger } from '../../runs/run.js'
+import type { SkipReason } from '../../schedules/catch-up.js'
+import type { Instant } from '../../time/instant.js'
+import type { Session } from '../store.js'
+
+export interface RunDisposition {
+  id: string
+  scope: string
+  plan_time: Date
+  state: RunState
+  trigger: RunTrigger
+}
+
+export interface SkipDisposition {
+  scope: string
+  schedule_version: number
+  first_plan_time: Date
+  last_plan_time: Date
+  reason: SkipReason
+}
+
+/** Runs of occurrences with plan times from `from` (inclusive) to `to` (exclusive). */
+export function listRunDispositions(
+  session: Session,
+  scheduleId: string,
+  { from, to }: { from: Instant; to: Instant },
+): Promise<RunDisposition[]> {
+  return session.query<RunDisposition>(
+    `select id, scope, plan_time, state, trigger from {schema}.runs
+     where schedule_id = $1 and plan_time >= $2 and plan_time < $3 and trigger in ('scheduled', 'backfill')
+     order by plan_time, scope`,
+    [scheduleId, new Date(from), new Date(to)],
+  )
+}
+
+/** Skipped ranges that touch the plan times from `from` (inclusive) to `to` (exclusive). */
+export function listSkipDispositions(
+  session: Session,
+  scheduleId: string,
+  { from, to }: { from: Instant; to: Instant },
+): Promise<SkipDisposition[]> {
+  return session.query<SkipDisposition>(
+    `select scope, schedule_version, first_plan_time, last_plan_time, reason from {schema}.skips
+     where schedule_id = $1 and last_plan_time >= $2 and first_plan_time < $3
+     order by first_plan_time, scope`,
+    [scheduleId, new Date(from), new Date(to)],
+  )
+}
+
+/** What became of one plan time; a run outranks a skip. */
+export async function findDecision(
+  session: Session,
+  scheduleId: string,
+  planTime: Instant,
+): Promise<{ runId: string | null; reason: SkipReason | null } | undefined> {
+  const [row] = await session.query<{ run_id: string | null; reason: SkipReason | null }>(
+    `select id as run_id, null as reason from {schema}.runs
+     where schedule_id = $1 and plan_time = $2 and trigger in ('scheduled', 'backfill')
+     union all
+     select null, reason from {schema}.skips where schedule_id = $1 and $2 between first_plan_time and last_plan_time
+     limit 1`,
+    [scheduleId, new Date(planTime)],
+  )
+  return row && { runId: row.run_id, reason: row.reason }
+}
+
+export interface OccurrenceRun {
+  id: string
+  scope: string
+  planTime: Instant
+  eligibleAt: Instant
+}
+
+/** Runs that an operator asks for, of plan times that were skipped. Those that exist are left; returns the new ones. */
+export async function insertBackfill(
+  session: Session,
+  schedule: { id: string; version: number },
+  runs: readonly OccurrenceRun[],
+  now: Instant,
+): Promise<string[]> {
+  const rows = await session.query<{ id: string }>(
+    `insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
+       state, eligible_at, created_at)
+     select run.id, s.id, run.scope, run.plan_time, s.version, 'backfill', s.job, s.input, s.queue, s.priority, 'pending',
+       run.eligible_at, $6
+     from unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as run (id, scope, plan_time, eligible_at)
+     cross join {schema}.schedules as s
+     where s.id = $1
+     on conflict (id) do nothing
+     returning id`,
+    [
+      schedule.id,
+      runs.map(({ id }) => id),
+      runs.map(({ scope }) => scope),
+      runs.map(({ planTime }) => new Date(planTime)),
+      runs.map(({ eligibleAt }) => new Date(eligibleAt)),
+      new Date(now),
+    ],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** A manual run. Nothing comes back when its lane is taken, or when its id exists already. */
+export async function insertManualRun(
+  session: Session,
+  run: { id: string; scheduleId: string; scope: string; lane: 0 | null; input: string | null; now: Instant },
+): Promise<boolean> {
+  const rows = await session.query(
+    `insert into {schema}.runs (id, schedule_id, scope, schedule_version, trigger, job, input, queue, priority, state,
+       eligible_at, created_at, lane)
+     select $2, s.id, $3, s.version, 'manual', s.job, coalesce($4::jsonb, s.input), s.queue, s.priority, 'pending', $5,
+       $5, $6
+     from {schema}.schedules as s where s.id = $1
+     on conflict do nothing
+     returning id`,
+    [run.scheduleId, run.id, run.scope, run.input, new Date(run.now), run.lane],
+  )
+  return rows.length > 0
+}

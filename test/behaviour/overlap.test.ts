@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { every, type ScheduleDefinition } from '../../src/index.js'
+import { openHarness } from '../support/harness.js'
+
+/** Each minute, with one harness that plans and another that works: runs stay open until the worker is let go on. */
+async function withoutWorker(fields: Partial<ScheduleDefinition>) {
+  const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+  const planner = await openHarness({ at: '2026-03-01T12:00:30Z', schema: h.schema })
+  const ran: string[] = []
+  h.job('note', {
+    handler: ({ planTime }) => void ran.push(planTime?.toISOString().slice(11, 16) ?? 'manual'),
+  })
+  await h.advance('0s')
+  await planner.schedules.put('s', { job: 'note', timing: every('1 minute'), ...fields })
+  const ledger = async () =>
+    (await planner.schedules.occurrences('s', { from: '2026-03-01T12:00:30Z', to: planner.now() })).map(
+      ({ planTime, runState, reason }) => `${planTime.toISOString().slice(11, 16)} ${runState ?? reason}`,
+    )
+  return { h, planner, ran, ledger }
+}
+
+describe('overlap', () => {
+  it('allow: any number of runs may be open', async () => {
+    const { planner, ledger } = await withoutWorker({})
+    await planner.advance('3 minutes 10 seconds')
+    expect(await ledger()).toEqual(['12:01 pending', '12:02 pending', '12:03 pending'])
+  })
+
+  it('skip: drops an occurrence while the previous run is open, and records it', async () => {
+    const { h, planner, ran, ledger } = await withoutWorker({ overlap: 'skip' })
+    await planner.advance('3 minutes 10 seconds')
+    expect(await ledger()).toEqual(['12:01 pending', '12:02 overlap', '12:03 overlap'])
+    await h.advance('3 minutes 10 seconds')
+    await planner.advance('1 minute')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 overlap', '12:03 overlap', '12:04 pending'])
+    expect(ran).toEqual(['12:01'])
+    expect(await planner.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it('queue: lets one wait, skips the third, and the one that waited runs when the first has ended', async () => {
+    const { h, planner, ran, ledger } = await withoutWorker({ overlap: 'queue' })
+    await planner.advance('3 minutes 10 seconds')
+    expect(await ledger()).toEqual(['12:01 pending', '12:02 pending', '12:03 overlap'])
+    await h.advance('3 minutes 10 seconds')
+    expect(ran).toEqual(['12:01', '12:02'])
+  })
+
+  it('is held for several plan times of one tick too, oldest first', async () => {
+    const { planner, ledger } = await withoutWorker({ overlap: 'skip', grace: '10 minutes' })
+    planner.jump('3 minutes 10 seconds')
+    await planner.advance('0s')
+    expect(await ledger()).toEqual(['12:01 pending', '12:02 overlap', '12:03 overlap'])
+  })
+
+  it('refuses a trigger while a run is open', async () => {
+    const { planner } = await withoutWorker({ overlap: 'skip' })
+    await planner.advance('1 minute')
+    await expect(planner.schedules.trigger('s')).rejects.toMatchObject({ code: 'run_open' })
+  })
+
+  it('is held per scope', async () => {
+    const { planner } = await withoutWorker({ overlap: 'skip', scopes: ['a', 'b'] })
+    await planner.advance('1 minute')
+    expect(await planner.runs.list({ schedule: 's' })).toHaveLength(2)
+  })
+})

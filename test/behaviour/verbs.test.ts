@@ -1,0 +1,435 @@
+import { describe, expect, it } from 'vitest'
+import { cron, every } from '../../src/index.js'
+import { openHarness } from '../support/harness.js'
+
+const AT = '2026-03-01T12:00:30Z'
+const minutely = { job: 'noop', timing: every('1 minute') }
+
+async function open(options = {}) {
+  const h = await openHarness({ at: AT, ...options })
+  h.job('noop', { handler: () => {} })
+  const ledger = async (name = 's') =>
+    (await h.schedules.occurrences(name, { from: AT, to: new Date(h.now().getTime() + 1) })).map(
+      ({ planTime, runState, reason, disposition }) =>
+        `${planTime.toISOString().slice(11, 16)} ${runState ?? reason ?? disposition}`,
+    )
+  const clean = async () =>
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  return { h, ledger, clean }
+}
+
+describe('pause and resume', () => {
+  it('plans nothing while paused, records it as paused, and resumes with the next plan time to come', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', minutely)
+    await h.advance('1 minute')
+    const paused = await h.schedules.pause('s', { reason: 'maintenance', actor: 'ada' })
+    expect(paused).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+      stateNote: { reason: 'maintenance', by: 'ada' },
+    })
+    await h.advance('3 minutes')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 paused', '12:03 paused', '12:04 paused'])
+    expect(await h.schedules.resume('s')).toMatchObject({
+      state: 'active',
+      stateNote: null,
+      nextAt: new Date('2026-03-01T12:05:00Z'),
+    })
+    await h.advance('1 minute')
+    expect((await ledger()).slice(-2)).toEqual(['12:04 paused', '12:05 succeeded'])
+    await clean()
+  })
+
+  it('decides what was due before the pause by the state before', async () => {
+    const { h, ledger } = await open()
+    await h.schedules.put('s', minutely)
+    h.jump('1 minute')
+    await h.schedules.pause('s')
+    await h.advance('0s')
+    expect(await ledger()).toEqual(['12:01 succeeded'])
+  })
+
+  it('ends a pause by itself, and runs what came after its end', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.pause('s', { until: '2026-03-01T12:03:30Z' })
+    h.jump('4 minutes')
+    await h.advance('0s')
+    expect(await ledger()).toEqual(['12:01 paused', '12:02 paused', '12:03 paused', '12:04 succeeded'])
+    expect((await h.schedules.get('s')).state).toBe('active')
+    await clean()
+  })
+
+  it('is not undone by put, and an edit while paused keeps the ledger whole', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.pause('s')
+    await h.advance('2 minutes')
+    expect(await h.schedules.put('s', { ...minutely, priority: 5 })).toMatchObject({
+      state: 'paused',
+      nextAt: null,
+    })
+    await h.advance('1 minute')
+    await h.schedules.resume('s')
+    await h.advance('1 minute')
+    expect(await ledger()).toEqual(['12:01 paused', '12:02 paused', '12:03 paused', '12:04 succeeded'])
+    await clean()
+  })
+
+  it('works on groups', async () => {
+    const { h, clean } = await open()
+    for (const name of ['a', 'b']) await h.schedules.put(name, { ...minutely, group: 'nightly' })
+    await h.schedules.put('c', minutely)
+    expect(await h.schedules.pauseGroup('nightly', { reason: 'quiet' })).toBe(2)
+    expect(await h.schedules.pauseGroup('nightly')).toBe(0)
+    expect((await h.schedules.list({ state: 'paused' })).map(({ name }) => name)).toEqual(['a', 'b'])
+    await h.advance('2 minutes')
+    expect(await h.schedules.resumeGroup('nightly')).toBe(2)
+    expect(await h.planTimes('c')).toHaveLength(2)
+    expect(await h.planTimes('a')).toEqual([])
+    await clean()
+  })
+
+  it('creates a schedule paused when asked', async () => {
+    const { h, ledger } = await open()
+    await h.schedules.put('s', { ...minutely, paused: true })
+    await h.advance('1 minute')
+    expect(await ledger()).toEqual(['12:01 paused'])
+  })
+})
+
+describe('skip', () => {
+  it('records the plan time as skipped by the operator, through edits elsewhere, and shows in the preview', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.skip('s', '2026-03-01T12:02:00Z', { actor: 'ada' })
+    const { occurrences } = await h.schedules.preview('s', { count: 3 })
+    expect(occurrences.map(({ skipped }) => skipped)).toEqual([false, true, false])
+    await h.schedules.put('s', { ...minutely, priority: 3 })
+    await h.advance('3 minutes')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 operator', '12:03 succeeded'])
+    await clean()
+  })
+
+  it('is taken back by unskip', async () => {
+    const { h, ledger } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.skip('s', '2026-03-01T12:02:00Z')
+    await h.schedules.unskip('s', '2026-03-01T12:02:00Z')
+    await h.advance('2 minutes')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 succeeded'])
+  })
+
+  it('refuses a plan time that is decided, naming its run, and an instant that is none', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    await h.advance('1 minute')
+    const [run] = await h.runs.list({ schedule: 's' })
+    await expect(h.schedules.skip('s', '2026-03-01T12:01:00Z')).rejects.toMatchObject({
+      code: 'already_decided',
+      message: expect.stringContaining(run!.id),
+    })
+    await expect(h.schedules.skip('s', '2026-03-01T12:05:01Z')).rejects.toMatchObject({
+      code: 'not_a_plan_time',
+      details: { nearest: ['2026-03-01T12:05:00.000Z', '2026-03-01T12:06:00.000Z'] },
+    })
+  })
+})
+
+describe('trigger and backfill', () => {
+  it('runs at once, whatever the state, and once per key', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, paused: true })
+    const first = await h.schedules.trigger('s', { key: 'deploy-7' })
+    expect(await h.schedules.trigger('s', { key: 'deploy-7' })).toBe(first)
+    await h.advance('0s')
+    expect(await h.runs.get(first)).toMatchObject({ state: 'succeeded', trigger: 'manual', planTime: null })
+  })
+
+  it('fills skipped plan times of the past, once, and the run outranks the skip', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', { ...minutely, catchUp: 'none', grace: '1 second' })
+    h.jump('5 minutes')
+    await h.advance('0s')
+    const range = { from: '2026-03-01T12:02:00Z', to: '2026-03-01T12:04:00Z' }
+    const dry = await h.schedules.backfill('s', { ...range, dryRun: true })
+    expect(dry.planTimes).toEqual([new Date('2026-03-01T12:02:00Z'), new Date('2026-03-01T12:03:00Z')])
+    expect(await h.planTimes('s')).toEqual([])
+    expect((await h.schedules.backfill('s', range)).runIds).toEqual(dry.runIds)
+    expect((await h.schedules.backfill('s', range)).runIds).toEqual([])
+    await h.advance('0s')
+    expect(await ledger()).toEqual([
+      '12:01 missed',
+      '12:02 succeeded',
+      '12:03 succeeded',
+      '12:04 missed',
+      '12:05 missed',
+    ])
+    await clean()
+  })
+})
+
+describe('names', () => {
+  it('rename keeps id, history and cursor', async () => {
+    const { h, clean } = await open()
+    const { id } = await h.schedules.put('old', minutely)
+    await h.advance('1 minute')
+    expect(await h.schedules.rename('old', 'new')).toMatchObject({ id, name: 'new', version: 2 })
+    await h.advance('1 minute')
+    expect(await h.planTimes('new')).toHaveLength(2)
+    await expect(h.schedules.get('old')).rejects.toMatchObject({ code: 'schedule_not_found' })
+    await h.schedules.put('other', minutely)
+    await expect(h.schedules.rename('new', 'other')).rejects.toMatchObject({ code: 'schedule_exists' })
+    await clean()
+  })
+
+  it('delete, then create under the same name, fires again with new identities', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    await h.advance('1 minute')
+    const [before] = await h.runs.list({ schedule: 's' })
+    await h.schedules.delete('s')
+    expect(await h.runs.get(before!.id)).toMatchObject({ state: 'succeeded' })
+    await h.schedules.put('s', { ...minutely, timing: every('1 minute') })
+    await h.advance('1 minute')
+    const [after] = await h.runs.list({ schedule: 's' })
+    expect(after!.id).not.toBe(before!.id)
+  })
+
+  it('delete with its runs leaves no row of either', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, catchUp: 'none', grace: '1 second' })
+    h.jump('5 minutes')
+    await h.advance('1 minute')
+    await h.schedules.delete('s', { runs: 'delete' })
+    for (const table of ['schedules', 'cursors', 'runs', 'attempts', 'skips', 'changes']) {
+      expect(await h.escapement.database.query(`select from "${h.schema}".${table}`), table).toEqual([])
+    }
+  })
+
+  it('are errors when unknown, for every verb, with the one that was meant', async () => {
+    const { h } = await open()
+    await h.schedules.put('report', minutely)
+    const { schedules } = h
+    const verbs = [
+      () => schedules.get('reprot'),
+      () => schedules.patch('reprot', {}),
+      () => schedules.pause('reprot'),
+      () => schedules.resume('reprot'),
+      () => schedules.skip('reprot', AT),
+      () => schedules.unskip('reprot', AT),
+      () => schedules.trigger('reprot'),
+      () => schedules.backfill('reprot', { from: 0, to: 1 }),
+      () => schedules.rename('reprot', 'x'),
+      () => schedules.delete('reprot'),
+      () => schedules.preview('reprot'),
+      () => schedules.diff('reprot', {}),
+      () => schedules.occurrences('reprot', { from: 0, to: 1 }),
+      () => schedules.changes('reprot'),
+    ]
+    for (const verb of verbs) {
+      await expect(verb()).rejects.toMatchObject({
+        code: 'schedule_not_found',
+        message: expect.stringContaining('did you mean "report"?'),
+      })
+    }
+  })
+})
+
+describe('edits', () => {
+  it('patch changes single fields, and null takes one away', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, group: 'g', description: 'd', catchUp: 'all' })
+    expect(await h.schedules.patch('s', { priority: 2, group: null })).toMatchObject({
+      priority: 2,
+      group: null,
+      description: 'd',
+      catchUp: 'all',
+      version: 2,
+    })
+  })
+
+  it('are refused when the version is not the one expected', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.put('s', { ...minutely, priority: 1 }, { expectedVersion: 1 })
+    const stale = { expectedVersion: 1 }
+    const conflict = { code: 'version_conflict' }
+    await expect(h.schedules.put('s', minutely, stale)).rejects.toMatchObject(conflict)
+    await expect(h.schedules.patch('s', { priority: 9 }, stale)).rejects.toMatchObject(conflict)
+    await expect(h.schedules.pause('s', stale)).rejects.toMatchObject(conflict)
+    await expect(h.schedules.delete('s', stale)).rejects.toMatchObject(conflict)
+    expect((await h.schedules.get('s')).priority).toBe(1)
+  })
+
+  it('are in the change log with actor, before and after', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely, { actor: 'ada' })
+    await h.schedules.patch('s', { priority: 4 }, { actor: 'bob' })
+    await h.schedules.pause('s', { actor: 'cyn' })
+    expect(await h.schedules.changes('s')).toMatchObject([
+      { action: 'pause', actor: 'cyn', version: 3 },
+      { action: 'patch', actor: 'bob', version: 2, before: { priority: 0 }, after: { priority: 4 } },
+      { action: 'put', actor: 'ada', version: 1, before: null, after: { job: 'noop' } },
+    ])
+  })
+
+  it('diff says which of the next plan times an edit removes and adds, without making it', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { job: 'noop', timing: cron('0 9 * * *') })
+    const diff = await h.schedules.diff('s', { timing: cron('0 9,18 * * MON-FRI') }, { count: 3 })
+    expect(diff).toEqual({
+      removed: [],
+      added: ['2026-03-02T18:00:00.000Z'],
+      kept: ['2026-03-02T09:00:00.000Z', '2026-03-03T09:00:00.000Z'],
+      fields: ['timing'],
+    })
+    expect((await h.schedules.get('s')).version).toBe(1)
+  })
+
+  it('wake a finished schedule when its plan times are others', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, limit: 1 })
+    await h.advance('3 minutes')
+    expect(await h.schedules.get('s')).toMatchObject({ state: 'finished', nextAt: null })
+    expect(await h.schedules.patch('s', { priority: 1 })).toMatchObject({ state: 'finished' })
+    expect(await h.schedules.patch('s', { limit: null })).toMatchObject({ state: 'active' })
+  })
+})
+
+describe('bounds', () => {
+  it('limit counts plan times from startAt, whatever became of them', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', { ...minutely, limit: 3 })
+    await h.schedules.skip('s', '2026-03-01T12:02:00Z')
+    await h.advance('10 minutes')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 operator', '12:03 succeeded'])
+    await clean()
+  })
+
+  it('deleteWhenDone deletes the schedule and keeps its runs', async () => {
+    const { h } = await open()
+    const { id } = await h.schedules.put('s', { ...minutely, limit: 2, deleteWhenDone: true })
+    await h.advance('5 minutes')
+    await expect(h.schedules.get('s')).rejects.toMatchObject({ code: 'schedule_not_found' })
+    const runs = await h.escapement.database.query(
+      `select state from "${h.schema}".runs where schedule_id = $1`,
+      [id],
+    )
+    expect(runs).toEqual([{ state: 'succeeded' }, { state: 'succeeded' }])
+  })
+})
+
+describe('scopes of a provider', () => {
+  it('give one run each at every plan time, and an empty list is recorded as no_scope', async () => {
+    const h = await openHarness({ at: AT })
+    let tenants = ['acme', 'zeta']
+    h.job('tenants', { scopes: () => tenants, handler: () => {} })
+    await h.schedules.put('s', { job: 'tenants', timing: every('1 minute') })
+    await h.advance('1 minute')
+    tenants = []
+    await h.advance('1 minute')
+    const ledger = await h.schedules.occurrences('s', { from: AT, to: h.now() })
+    expect(ledger.map(({ scope, runState, reason }) => [scope, runState ?? reason])).toEqual([
+      ['acme', 'succeeded'],
+      ['zeta', 'succeeded'],
+      ['', 'no_scope'],
+    ])
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it('leave the cursor where it was when the provider throws, and are asked again', async () => {
+    const h = await openHarness({ at: AT })
+    let fails = true
+    h.job('tenants', {
+      scopes: () => {
+        if (fails) throw new Error('no directory')
+        return ['acme']
+      },
+      handler: () => {},
+    })
+    await h.schedules.put('s', { job: 'tenants', timing: every('1 minute') })
+    h.jump('40 seconds')
+    await h.advance('0s')
+    expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T12:01:00Z'))
+    fails = false
+    await h.advance('0s')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T12:01:00.000Z'])
+  })
+})
+
+describe('sync', () => {
+  it('puts the declared set and prunes only what a sync of the same source declared', async () => {
+    const { h } = await open()
+    await h.schedules.put('by-hand', minutely)
+    await h.schedules.sync({ x: minutely }, { source: 'other' })
+    expect(await h.schedules.sync({ a: minutely, b: minutely })).toEqual({ changed: ['a', 'b'], deleted: [] })
+    expect(await h.schedules.sync({ a: minutely, b: minutely })).toEqual({ changed: [], deleted: [] })
+    expect(await h.schedules.sync({ b: minutely }, { prune: true })).toEqual({ changed: [], deleted: ['a'] })
+    expect((await h.schedules.list()).map(({ name }) => name)).toEqual(['b', 'by-hand', 'x'])
+  })
+})
+
+describe('reconcile', () => {
+  it('gives a damaged cursor back, and changes nothing the second time', async () => {
+    const { h, clean } = await open()
+    for (const name of ['a', 'b', 'c', 'd']) await h.schedules.put(name, minutely)
+    await h.advance('1 minute')
+    const damage = async (name: string, set: string) =>
+      h.escapement.database.query(
+        `update "${h.schema}".cursors set ${set} where schedule_id = (select id from "${h.schema}".schedules where name = $1)`,
+        [name],
+      )
+    await damage('a', 'next_at = null, wake_at = null')
+    await damage('b', `next_at = '2030-01-01', wake_at = '2030-01-01'`)
+    await damage('c', 'version = 77')
+    await h.escapement.database.query(
+      `delete from "${h.schema}".cursors where schedule_id = (select id from "${h.schema}".schedules where name = 'd')`,
+    )
+    expect((await h.escapement.reconcile()).sort()).toEqual(['a', 'b', 'c', 'd'])
+    expect(await h.escapement.reconcile()).toEqual([])
+    await h.advance('2 minutes')
+    for (const name of ['a', 'b', 'c', 'd']) expect(await h.planTimes(name), name).toHaveLength(3)
+    await clean()
+  })
+})
+
+describe('forecast', () => {
+  it('counts the runs to come in each bucket by queue and group', async () => {
+    const { h } = await open()
+    await h.schedules.put('a', { ...minutely, scopes: ['x', 'y'] })
+    await h.schedules.put('b', { ...minutely, queue: 'slow', group: 'g' })
+    await h.schedules.put('c', { ...minutely, paused: true })
+    const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:04:00Z', bucket: '2 minutes' }
+    expect(await h.escapement.forecast(range)).toEqual([
+      { from: new Date('2026-03-01T12:00:00Z'), queue: 'default', group: null, runs: 2 },
+      { from: new Date('2026-03-01T12:00:00Z'), queue: 'slow', group: 'g', runs: 1 },
+      { from: new Date('2026-03-01T12:02:00Z'), queue: 'default', group: null, runs: 4 },
+      { from: new Date('2026-03-01T12:02:00Z'), queue: 'slow', group: 'g', runs: 2 },
+    ])
+  })
+})
+
+describe('audit', () => {
+  it('finds what is missing, double and unexpected', async () => {
+    const { h } = await open()
+    const { id } = await h.schedules.put('s', minutely)
+    await h.advance('4 minutes')
+    const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
+    await sql(`delete from {schema}.runs where plan_time = '2026-03-01T12:02Z'`)
+    await sql(
+      `insert into {schema}.skips values ('${id}', 'global', 1, '2026-03-01T12:03Z', '2026-03-01T12:03Z', 'missed', now())`,
+    )
+    await sql(
+      `insert into {schema}.skips values ('${id}', 'global', 1, '2026-03-01T12:03:30Z', '2026-03-01T12:03:30Z', 'missed', now())`,
+    )
+    expect(await h.escapement.audit()).toMatchObject({
+      schedules: 1,
+      occurrences: 4,
+      missing: [{ planTime: '2026-03-01T12:02:00.000Z' }],
+      double: [{ planTime: '2026-03-01T12:03:00.000Z', detail: 'a scheduled run and a skip' }],
+      unexpected: [{ planTime: '2026-03-01T12:03:30.000Z' }],
+    })
+  })
+})

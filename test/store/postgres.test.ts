@@ -1,0 +1,114 @@
+import pg from 'pg'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { createEscapement, every } from '../../src/index.js'
+import { openDatabase } from '../../src/store/open.js'
+import { silentListener } from '../../src/store/postgres-listener.js'
+import { overPool } from '../../src/store/postgres-session.js'
+import { lockDueSchedules } from '../../src/store/queries/planning.js'
+import { createStore } from '../../src/store/store.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
+import { TIMING_KINDS } from '../../src/time/timing.js'
+import { freshSchemaName, openTestDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
+import { openHarness } from '../support/harness.js'
+
+describe('connections to PostgreSQL', () => {
+  it('abandon a statement at its deadline, and its connection with it', async () => {
+    const pool = new pg.Pool({ connectionString: postgresUrl(), max: 1 })
+    const database = overPool(pool, { listener: silentListener, deadlineMs: 300, end: () => pool.end() })
+    onTestFinished(() => database.close())
+    const pid = () => database.query('select pg_backend_pid() as pid')
+    const before = await pid()
+    await expect(database.query('select pg_sleep(30)')).rejects.toThrow(/timeout/i)
+    await expect(database.transaction((tx) => tx.query('select pg_sleep(30)'))).rejects.toThrow(/timeout/i)
+    expect(await pid()).not.toEqual(before)
+  })
+
+  it('lose the locks of a frozen process in seconds, and wait for others only so long', async () => {
+    const { inner, outer } = await openDatabase(postgresUrl())
+    onTestFinished(async () => {
+      await inner.close()
+      await outer.close()
+    })
+    const settings = `select current_setting('idle_in_transaction_session_timeout') as idle,
+      current_setting('lock_timeout') as lock, current_setting('transaction_isolation') as isolation`
+    expect(await inner.transaction((tx) => tx.query(settings))).toEqual([
+      { idle: '5s', lock: '10s', isolation: 'read committed' },
+    ])
+    expect(await outer.transaction((tx) => tx.query(settings))).toMatchObject([{ idle: '0', lock: '0' }])
+  })
+
+  it('keep some for the loops, however many a caller holds', async () => {
+    const { inner, outer } = await openDatabase(postgresUrl())
+    let letGo!: () => void
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve
+    })
+    const holding = Array.from({ length: 20 }, () => outer.transaction(() => held))
+    expect(await inner.query('select 1 as one')).toEqual([{ one: 1 }])
+    letGo()
+    await Promise.all(holding)
+    await inner.close()
+    await outer.close()
+  })
+
+  it.each([
+    ['a pool', 10],
+    ['a pool of one', 1],
+  ])('work on %s of the caller, and leave it open', async (_, max) => {
+    const pool = new pg.Pool({ connectionString: postgresUrl(), max })
+    const schema = freshSchemaName()
+    const escapement = await createEscapement({ database: pool, schema })
+    await escapement.start()
+    await escapement.close()
+    await pool.query(`drop schema "${schema}" cascade`)
+    await pool.end()
+  })
+
+  it('work on a client of the caller, whose own type parsers do not reach us', async () => {
+    const client = new pg.Client({
+      connectionString: postgresUrl(),
+      types: { getTypeParser: () => () => 'spoiled' } as never,
+    })
+    await client.connect()
+    const schema = freshSchemaName()
+    const escapement = await createEscapement({ database: client, schema })
+    expect(await escapement.schedules.list()).toEqual([])
+    expect(await escapement.database.query('select 1 as one')).toEqual([{ one: 1 }])
+    await escapement.close()
+    await client.query(`drop schema "${schema}" cascade`)
+    await client.end()
+  })
+})
+
+describe('two connections', () => {
+  it('of which one has locked what is due: the other passes it over, without waiting', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z')
+    const h = await openHarness({ at })
+    h.job('noop', { handler: () => {} })
+    await h.schedules.put('s', { job: 'noop', timing: every('1 minute') })
+    const store = createStore(await sharedDatabase(), h.schema, createManualClock(at))
+    const limits = { limit: 10, kinds: TIMING_KINDS, providers: [] }
+    await store.transaction(async (session) => {
+      expect((await lockDueSchedules(session, limits)).due).toHaveLength(1)
+      expect(await lockDueSchedules(store, limits)).toEqual({ due: [], now: null })
+    })
+    expect((await lockDueSchedules(store, limits)).due).toHaveLength(1)
+  })
+
+  it('hear of each other again after the one that listens was cut', async () => {
+    const channel = freshSchemaName()
+    const database = await openTestDatabase()
+    onTestFinished(() => database.close())
+    const heard: string[] = []
+    await database.listen(channel, (payload) => heard.push(payload))
+    const other = await sharedDatabase()
+    await other.query(
+      `select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen %' and query like $1`,
+      [`%${channel}%`],
+    )
+    // Told once with nothing, since something may have been missed; then as before.
+    await expect.poll(() => heard, { timeout: 10_000 }).toEqual([''])
+    await other.query('select pg_notify($1, $2)', [channel, 'runs'])
+    await expect.poll(() => heard).toEqual(['', 'runs'])
+  })
+})
