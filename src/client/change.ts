@@ -22,6 +22,8 @@ export interface ChangedTo {
   content?: ScheduleContent
   source?: string | null
   state?: { is: ScheduleState; reason?: string | null; by?: string | null; until?: Instant | null }
+  /** Only what a person does makes a new version: nobody's `expectedVersion` is spoiled by a pause that ends. */
+  isEdit?: false
 }
 
 export interface ChangeContext {
@@ -52,6 +54,21 @@ export async function changeSchedules(
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
   await updateSchedules(context.session, written, context.now)
   return written.map(({ id }) => id)
+}
+
+/**
+ * Ends pauses whose time has come: plan times up to that time were paused, those after it are the scheduler's, however
+ * late somebody comes to look. Returns whether there were any.
+ */
+export async function endPauses(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<boolean> {
+  const endOf = (row: ScheduleRow) => (row.state === 'paused' ? ms(row.state_until) : null)
+  const ended = rows.filter((row) => (endOf(row) ?? Number.POSITIVE_INFINITY) <= context.now)
+  for (const until of new Set(ended.map(endOf))) {
+    const together = ended.filter((row) => endOf(row) === until)
+    const at = { ...context, now: until!, action: 'resume', actor: null }
+    await changeSchedules(at, together, () => ({ state: { is: 'active' }, isEdit: false }))
+  }
+  return ended.length > 0
 }
 
 /** Decides what is due by now under the content and the state that the rows have. */
@@ -110,7 +127,7 @@ function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: 
   return {
     id: row.id,
     name: to.name ?? row.name,
-    version: row.version + 1,
+    version: to.isEdit === false ? row.version : row.version + 1,
     content,
     source: to.source === undefined ? row.source : to.source,
     state: is,

@@ -44,23 +44,6 @@ export function resumeGroup(parts: VerbParts, group: string, options: EditOption
   return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming)
 }
 
-/**
- * Ends pauses whose time has come: plan times up to that time were paused, those after it are the scheduler's, however
- * late it comes to look.
- */
-export function endPause(parts: VerbParts, names: readonly string[]): Promise<void> {
-  return withLocked(parts, names, { action: 'resume', actor: undefined }, async (context, rows) => {
-    const ended = rows.filter(
-      (row) => row.state === 'paused' && row.state_until !== null && row.state_until.getTime() <= context.now,
-    )
-    const ends = new Set(ended.map((row) => row.state_until!.getTime()))
-    for (const until of ends) {
-      const together = ended.filter((row) => row.state_until!.getTime() === until)
-      await changeSchedules({ ...context, now: until }, together, resuming)
-    }
-  })
-}
-
 async function inChunks(
   parts: VerbParts,
   group: string,

@@ -1,3 +1,4 @@
+import { EscapementError } from '../errors.js'
 import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
 import {
   type ChangeRow,
@@ -136,14 +137,20 @@ export function createSchedules(parts: VerbParts): Schedules {
       const done = await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
       return done.length > 0 ? changed(name) : get(name)
     },
-    async patch(name, fields, { actor, expectedVersion } = {}) {
-      // The version makes it one step: an edit between reading and writing is not overwritten.
+    async patch(name, fields, options = {}) {
+      // The version makes it one step: an edit between reading and writing is not overwritten but read again.
       const row = await findRow(name)
-      expectVersion(row, expectedVersion)
+      expectVersion(row, options.expectedVersion)
       const declared = await declare(parts, [{ name, definition: patched(row, fields) }])
-      const request = { declared, action: 'patch', actor, expectedVersion: row.version }
-      const done = await putSchedules(parts, request)
-      return done.length > 0 ? changed(name) : get(name)
+      const request = { declared, action: 'patch', actor: options.actor, expectedVersion: row.version }
+      try {
+        const done = await putSchedules(parts, request)
+        return done.length > 0 ? changed(name) : get(name)
+      } catch (error) {
+        const isRace = error instanceof EscapementError && error.code === 'version_conflict'
+        if (isRace && options.expectedVersion === undefined) return schedules.patch(name, fields, options)
+        throw error
+      }
     },
     get,
     async list({ after = '', limit = LIST_DEFAULTS.limit, ...filter } = {}) {

@@ -3,7 +3,7 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import { listProviderJobs, lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Store } from '../store/store.js'
-import type { ChangeContext } from './change.js'
+import { type ChangeContext, endPauses } from './change.js'
 import { scheduleNotFound } from './schedule-errors.js'
 import { askProviders, type ProvidedScopes } from './scopes.js'
 
@@ -38,7 +38,8 @@ export async function withLocked<T>(
   return store.transaction(async (session) => {
     const { rows, now } = await lockSchedules(session, names)
     const context = { session, channel: store.channel, now, action, actor: actor ?? null, scopes }
-    const result = await work(context, rows)
+    const hasChanged = await endPauses(context, rows)
+    const result = await work(context, hasChanged ? (await lockSchedules(session, names)).rows : rows)
     await notify(session, store.channel, 'schedules')
     return result
   })

@@ -8,7 +8,7 @@ import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
-import { endPauses } from './end-pauses.js'
+import { resumeEnded } from './end-pauses.js'
 import { reconcile } from './reconcile.js'
 import { type TickReport, tick } from './tick.js'
 
@@ -57,7 +57,7 @@ export function createScheduler(parts: {
   async function tickOnce(): Promise<TickReport> {
     const providers = jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
     const scopes = providers.length === 0 ? new Map() : await askDueProviders(providers)
-    const ended = await endPauses({ store, jobs, bus }, batch)
+    const ended = await resumeEnded({ store, jobs, bus }, batch)
     const limits = { limit: batch, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
     const report = await tick(store, limits, scopes, logger)
     emitAll(bus, report)

@@ -61,7 +61,9 @@ const MAX_ON_TIME = 1_000
  * schedule for each second that was down for a year is planned in microseconds.
  */
 export function catchUp(grid: Grid, policy: CatchUpPolicy, due: Due): Decision {
-  const { first, now, requests } = due
+  const { first, now } = due
+  // A request outlives edits of the timing: one that is no plan time any more asks for nothing.
+  const requests = new Set([...due.requests].filter((at) => at === first || grid.next(at - 1) === at))
   // The cursor itself is due even where the timing, computed from newer zone data, no longer has it.
   const newest = Math.max(grid.previous(now + 1) ?? first, first)
   const onTimeFrom = now - policy.delayMs - policy.graceMs + 1

@@ -131,6 +131,13 @@ describe('planOccurrences', () => {
     })
   })
 
+  it('takes no notice of a request that is no plan time any more', () => {
+    const requests = new Set([at('03:30:00')])
+    expect(shown(planOccurrences(schedule(hourly, '01:00:00'), at('05:30:00'), requests)).skip).toEqual([
+      ['01:00:00', '04:00:00', 'missed'],
+    ])
+  })
+
   it('ends before its end, also when that has passed meanwhile', () => {
     const ending = schedule(minutely, '10:01:00', {}, { until: at('10:05:00') })
     expect(shown(planOccurrences(ending, at('10:30:00')))).toMatchObject({

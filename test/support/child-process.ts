@@ -55,6 +55,10 @@ export class FixtureProcess {
     }
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal)
+  }
+
   async kill(): Promise<void> {
     this.#process.kill('SIGKILL')
     await this.exitCode()
