@@ -3,8 +3,11 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const env = { TIME_CASES: '1000000', ...process.env, ESCAPEMENT_TEST_LONG: '1' }
-const files = process.argv.length > 2 ? process.argv.slice(2) : ['test/processes/two-processes', 'test/time']
+const env = { TIME_CASES: '1000000', MODEL_RUNS: '3000', ...process.env, ESCAPEMENT_TEST_LONG: '1' }
+const files =
+  process.argv.length > 2
+    ? process.argv.slice(2)
+    : ['test/processes/two-processes', 'test/processes/chaos', 'test/time']
 const args = [
   'node_modules/vitest/vitest.mjs',
   'run',

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type AuditReport, audit } from './client/audit.js'
+import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
@@ -46,6 +47,8 @@ export interface Escapement {
   job<Input>(job: Job<Input>): Job<Input>
   /** Compares the ledger with the plan times computed anew; finds nothing where all is well. */
   audit(range?: { from?: InstantInput; to?: InstantInput }): Promise<AuditReport>
+  /** What is wrong, with what to do about it; an empty list is health. */
+  doctor(): Promise<Diagnosis[]>
   /** Mends damaged cursors; returns the names of the schedules that it mended. */
   reconcile(): Promise<string[]>
   /** How many runs are to come in each bucket of time, by queue and group. */
@@ -149,10 +152,11 @@ function wire(connections: Connections, settings: Settings): Assembly {
       return job
     },
     audit: ({ from, to } = {}) =>
-      audit(store, {
+      audit(createStore(database, settings.schema, clock), {
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
       }),
+    doctor: () => diagnose(store),
     reconcile: () => reconcile(store),
     forecast: ({ from, to, bucket }) =>
       forecast(store, {

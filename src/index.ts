@@ -1,10 +1,18 @@
 export type { AuditReport, Finding } from './client/audit.js'
+export type { Diagnosis } from './client/doctor.js'
 export type { ForecastBucket } from './client/forecast.js'
 export type { Occurrence } from './client/ledger.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { ScheduleDiff, SchedulePreview } from './client/previewing.js'
 export type { Runs } from './client/runs.js'
-export type { DeleteOptions, ListOptions, Patch, ScheduleChange, Schedules } from './client/schedules.js'
+export type {
+  DeleteOptions,
+  HistoryEntry,
+  ListOptions,
+  Patch,
+  ScheduleChange,
+  Schedules,
+} from './client/schedules.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
 export type { BackfillOptions, BackfillReport, TriggerOptions } from './client/triggering.js'
 export type { EditOptions, VerbOptions } from './client/verb.js'

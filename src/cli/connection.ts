@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { AuditReport } from '../client/audit.js'
+import type { Diagnosis } from '../client/doctor.js'
 import { EscapementError } from '../errors.js'
 import { createEscapement } from '../escapement.js'
 import type { DatabaseOption } from '../options.js'
@@ -56,6 +57,7 @@ export function databaseOf({ database, directory }: DatabaseFlags, command: Comm
 export interface Connection {
   listSchedules(): Promise<Schedule[]>
   audit(): Promise<AuditReport>
+  diagnose(): Promise<Diagnosis[]>
   close(): Promise<void>
 }
 
@@ -91,6 +93,7 @@ async function toDatabase(database: DatabaseOption, schema: string | undefined):
   return {
     listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
     audit: () => escapement.audit(),
+    diagnose: () => escapement.doctor(),
     close: () => escapement.close(),
   }
 }
@@ -104,6 +107,7 @@ function toServer(url: string): Connection {
         return page.schedules.map(withDates)
       }),
     audit: () => getJson<AuditReport>(url, '/api/v1/audit'),
+    diagnose: () => getJson<Diagnosis[]>(url, '/api/v1/doctor'),
     close: async () => {},
   }
 }

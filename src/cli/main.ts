@@ -4,6 +4,7 @@ import pc from 'picocolors'
 import { EscapementError } from '../errors.js'
 import { VERSION } from '../version.js'
 import { addAudit } from './commands/audit.js'
+import { addDoctor } from './commands/doctor.js'
 import { addMigrate } from './commands/migrate.js'
 import { addPreview } from './commands/preview.js'
 import { addSchedules } from './commands/schedules.js'
@@ -20,6 +21,7 @@ addUp(program)
 addMigrate(program)
 addSchedules(program)
 addAudit(program)
+addDoctor(program)
 addPreview(program)
 for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.copyInheritedSettings(program)

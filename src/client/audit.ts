@@ -3,15 +3,15 @@
  * the ledger. It covers what is decided: (ledger_from, decided_through] of each schedule, read in one snapshot.
  */
 import { runIdOf } from '../runs/run-id.js'
-import type { Grid } from '../schedules/catch-up.js'
+import type { Grid, SkipReason } from '../schedules/catch-up.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import {
   type AuditedChange,
   type AuditedRun,
   type AuditedSchedule,
-  type AuditedSkip,
   readAuditPage,
 } from '../store/queries/auditing.js'
+import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
 import { boundsOf } from './change.js'
@@ -48,15 +48,34 @@ export async function audit(store: Store, options: AuditOptions = {}): Promise<A
   const report: AuditReport = { schedules: 0, occurrences: 0, missing: [], double: [], unexpected: [] }
   await store.transaction(async (session, tx) => {
     await tx.script('set transaction isolation level repeatable read, read only')
+    const now = await readNow(session)
     let after = '00000000-0000-0000-0000-000000000000'
     for (;;) {
-      const page = await readAuditPage(session, { after, limit: PAGE })
+      const page = await readAuditPage(session, { after, limit: PAGE, ...options })
       if (page.length === 0) return
       after = page.at(-1)!.id
-      for (const schedule of page) auditSchedule(schedule, options, report)
+      for (const schedule of page) {
+        auditSchedule(schedule, options, now, report)
+        // Handlers and leases of this process go on meanwhile.
+        await new Promise((resolve) => setImmediate(resolve))
+      }
     }
   })
   return report
+}
+
+/** How late a scheduler may be before what it has not decided counts as missing. */
+const OVERDUE_MS = 60_000
+
+function reportOverdue(
+  schedule: AuditedSchedule,
+  now: Instant,
+  onMistake: (at: Instant, detail: string) => void,
+): void {
+  if (schedule.state !== 'active') return
+  const segment = segmentsOf(schedule, () => {}).at(-1)
+  const first = segment?.grid.next(Math.max(schedule.decided_through.getTime(), segment.startAt - 1))
+  if (first != null && first < now - OVERDUE_MS) onMistake(first, 'due and not decided yet')
 }
 
 /** A stretch of time in which one version and one state held. */
@@ -69,11 +88,19 @@ interface Segment {
   grid: Grid
 }
 
-function auditSchedule(schedule: AuditedSchedule, { from, to }: AuditOptions, report: AuditReport): void {
+function auditSchedule(
+  schedule: AuditedSchedule,
+  { from, to }: AuditOptions,
+  now: Instant,
+  report: AuditReport,
+): void {
   report.schedules += 1
   const after = Math.max(schedule.ledger_from.getTime(), (from ?? Number.NEGATIVE_INFINITY) - 1)
   const through = Math.min(schedule.decided_through.getTime(), (to ?? Number.POSITIVE_INFINITY) - 1)
-  const answers = collectAnswers(schedule, { after, through, all: from === undefined && to === undefined })
+  const answers = collectAnswers(schedule, {
+    after,
+    through: to === undefined ? Number.POSITIVE_INFINITY : through,
+  })
   const finding = (scope: string, planTime: Instant, detail: string): Finding => ({
     schedule: schedule.name,
     scope,
@@ -81,7 +108,8 @@ function auditSchedule(schedule: AuditedSchedule, { from, to }: AuditOptions, re
     detail,
   })
 
-  for (const segment of segmentsOf(schedule)) {
+  const onMistake = (from: Instant, detail: string) => report.missing.push(finding('', from, detail))
+  for (const segment of segmentsOf(schedule, onMistake)) {
     const start = Math.max(segment.after, after, segment.startAt - 1)
     const end = Math.min(segment.through, through)
     for (let at = segment.grid.next(start); at !== null && at <= end; at = segment.grid.next(at)) {
@@ -90,77 +118,90 @@ function auditSchedule(schedule: AuditedSchedule, { from, to }: AuditOptions, re
       for (const scope of scopes) {
         report.occurrences += 1
         const { runs, skips } = answers.take(scope, at)
-        if (runs.length + skips === 0) report.missing.push(finding(scope, at, `${segment.state}, no answer`))
+        if (runs.length + skips.length === 0)
+          report.missing.push(finding(scope, at, `${segment.state}, no answer`))
         if (runs.length > 1) report.double.push(finding(scope, at, `${runs.length} runs`))
-        if (skips > 1) report.double.push(finding(scope, at, `${skips} skips`))
-        if (skips > 0 && runs.some(({ trigger }) => trigger === 'scheduled')) {
+        if (skips.length > 1) report.double.push(finding(scope, at, `${skips.length} skips`))
+        if (skips.length > 0 && runs.some(({ trigger }) => trigger === 'scheduled')) {
           report.double.push(finding(scope, at, 'a scheduled run and a skip'))
         }
         if (segment.state !== 'active' && runs.some(({ trigger }) => trigger === 'scheduled')) {
           report.unexpected.push(finding(scope, at, `a scheduled run while ${segment.state}`))
         }
+        if (segment.state === 'active' && skips.some(({ reason }) => reason === 'paused')) {
+          report.unexpected.push(finding(scope, at, 'skipped as paused while active'))
+        }
       }
     }
   }
+  if (to === undefined)
+    reportOverdue(schedule, now, (at, detail) => report.missing.push(finding('', at, detail)))
   for (const { scope, planTime, detail } of answers.left()) {
     report.unexpected.push(finding(scope, planTime, detail))
   }
 }
 
-function segmentsOf(schedule: AuditedSchedule): Segment[] {
+function segmentsOf(
+  schedule: AuditedSchedule,
+  onMistake: (from: Instant, detail: string) => void,
+): Segment[] {
   const created = schedule.created_at.getTime()
   const changes = schedule.changes.filter(
     (change): change is AuditedChange & { after: ScheduleContent } => change.after !== null,
   )
-  return changes.map((change, index) => ({
-    after: change.boundary.getTime(),
-    through: changes[index + 1]?.boundary.getTime() ?? schedule.decided_through.getTime(),
-    state: change.state,
-    scopes: change.after.scopes,
-    // `once` is due even when its time had passed at creation.
-    startAt:
-      change.after.timing.kind === 'once'
-        ? Number.NEGATIVE_INFINITY
-        : boundsOf(change.after, created).startAt,
-    grid: gridOfContent(change.after, created),
-  }))
+  return changes.flatMap((change, index) => {
+    const after = change.boundary.getTime()
+    try {
+      const { startAt } = boundsOf(change.after, created)
+      const segment: Segment = {
+        after,
+        through: changes[index + 1]?.boundary.getTime() ?? schedule.decided_through.getTime(),
+        state: change.state,
+        scopes: change.after.scopes,
+        // `once` is due even when its time had passed at creation.
+        startAt: change.after.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt,
+        grid: gridOfContent(change.after, created),
+      }
+      return [segment]
+    } catch (error) {
+      onMistake(after, `cannot be computed from here on: ${(error as Error).message}`)
+      return []
+    }
+  })
 }
 
-/** Runs and skips by scope; what was asked for is taken, what is left nobody expected. */
-function collectAnswers(
-  schedule: AuditedSchedule,
-  range: { after: Instant; through: Instant; all: boolean },
-) {
-  const inRange = (at: Instant) => range.all || (at > range.after && at <= range.through)
+/** Runs and skips by scope; what was asked for is taken, what is left nobody expected. Asked in the order of time. */
+function collectAnswers(schedule: AuditedSchedule, range: { after: Instant; through: Instant }) {
+  const inRange = (at: Instant) => at > range.after && at <= range.through
   const runs = new Map<string, AuditedRun[]>()
+  const scopesOfRuns = new Map<Instant, Set<string>>()
   for (const run of schedule.runs) {
-    const key = `${run.scope} ${run.plan_time.getTime()}`
-    runs.set(key, [...(runs.get(key) ?? []), run])
+    const at = run.plan_time.getTime()
+    push(runs, `${run.scope} ${at}`, run)
+    scopesOfRuns.set(at, (scopesOfRuns.get(at) ?? new Set()).add(run.scope))
   }
-  const skips = new Map<string, (AuditedSkip & { met: boolean })[]>()
+  const lanes = new Map<string, SkipLane>()
   for (const skip of schedule.skips) {
-    skips.set(skip.scope, [...(skips.get(skip.scope) ?? []), { ...skip, met: false }])
+    const lane = lanes.get(skip.scope) ?? { skips: [], passed: 0 }
+    lanes.set(skip.scope, lane)
+    const [first, last] = [skip.first_plan_time.getTime(), skip.last_plan_time.getTime()]
+    lane.skips.push({ first, last, reason: skip.reason, met: false })
   }
-  const covering = (scope: string, at: Instant) =>
-    (skips.get(scope) ?? []).filter(
-      ({ first_plan_time, last_plan_time }) =>
-        first_plan_time.getTime() <= at && at <= last_plan_time.getTime(),
-    )
   return {
-    scopesAt(at: Instant): string[] {
-      const ran = schedule.runs
-        .filter(({ plan_time }) => plan_time.getTime() === at)
-        .map(({ scope }) => scope)
-      return [...new Set([...ran, ...[...skips.keys()].filter((scope) => covering(scope, at).length > 0)])]
-    },
+    scopesAt: (at: Instant): string[] => [
+      ...new Set([
+        ...(scopesOfRuns.get(at) ?? []),
+        ...[...lanes].flatMap(([scope, lane]) => (covering(lane, at).length > 0 ? [scope] : [])),
+      ]),
+    ],
     take(scope: string, at: Instant) {
       const key = `${scope} ${at}`
       const found = runs.get(key) ?? []
       runs.delete(key)
-      const covered = covering(scope, at)
-      for (const skip of covered)
-        skip.met ||= [skip.first_plan_time, skip.last_plan_time].some((end) => +end === at)
-      return { runs: found, skips: covered.length }
+      const lane = lanes.get(scope)
+      const skips = lane === undefined ? [] : covering(lane, at)
+      for (const skip of skips) skip.met ||= skip.first === at || skip.last === at
+      return { runs: found, skips }
     },
     *left() {
       for (const run of [...runs.values()].flat()) {
@@ -169,12 +210,41 @@ function collectAnswers(
         const detail = run.id === runIdOf(schedule.id, run.scope, at) ? 'a run' : 'a run with a foreign id'
         yield { scope: run.scope, planTime: at, detail: `${detail} (${run.trigger})` }
       }
-      for (const skip of [...skips.values()].flat()) {
-        const at = skip.first_plan_time.getTime()
-        if (!skip.met && inRange(at) && inRange(skip.last_plan_time.getTime())) {
-          yield { scope: skip.scope, planTime: at, detail: `a skip (${skip.reason})` }
+      for (const [scope, { skips }] of lanes) {
+        for (const { first, last, reason, met } of skips) {
+          if (!met && inRange(first) && inRange(last))
+            yield { scope, planTime: first, detail: `a skip (${reason})` }
         }
       }
     },
   }
+}
+
+interface Skip {
+  first: Instant
+  last: Instant
+  reason: SkipReason
+  met: boolean
+}
+
+/** The skips of one scope in the order of their first plan time, and how many of them lie behind. */
+interface SkipLane {
+  skips: Skip[]
+  passed: number
+}
+
+/** Those that cover an instant. Instants only grow, so that each skip is passed once. */
+function covering(lane: SkipLane, at: Instant): Skip[] {
+  while (lane.passed < lane.skips.length && lane.skips[lane.passed]!.last < at) lane.passed += 1
+  const found: Skip[] = []
+  for (let index = lane.passed; index < lane.skips.length && lane.skips[index]!.first <= at; index++) {
+    if (lane.skips[index]!.last >= at) found.push(lane.skips[index]!)
+  }
+  return found
+}
+
+function push<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
+  const list = map.get(key)
+  if (list) list.push(value)
+  else map.set(key, [value])
 }

@@ -7,12 +7,17 @@
 import { EscapementError } from '../errors.js'
 import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
-import { type PlannedSchedule, readSkipRequests, recordPlans } from '../store/queries/planning.js'
-import { updateSchedules, type Written } from '../store/queries/schedules.js'
+import {
+  finishSchedules,
+  type PlannedSchedule,
+  readSkipRequests,
+  recordPlans,
+} from '../store/queries/planning.js'
+import { insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
-import type { Instant } from '../time/instant.js'
-import { compileTiming, resolveLimit } from '../time/timing.js'
+import { type Instant, LAST_INSTANT } from '../time/instant.js'
+import { compileTiming, type Timing } from '../time/timing.js'
 
 /** What a verb wants a schedule to be; null where it wants no change. */
 export type Change = (row: ScheduleRow) => ChangedTo | null
@@ -36,6 +41,9 @@ export interface ChangeContext {
   scopes: ReadonlyMap<string, readonly string[]>
 }
 
+/** Thrown where more is due than one transaction settles; whoever began it settles the rest first. */
+export class BacklogLeft extends Error {}
+
 /** Settles and changes rows whose cursors are locked. Returns the ids of those that changed. */
 export async function changeSchedules(
   context: ChangeContext,
@@ -47,12 +55,18 @@ export async function changeSchedules(
     return to === null ? [] : [{ row, to }]
   })
   if (changes.length === 0) return []
-  await settle(
+  const isSettled = await settle(
     context,
     changes.map(({ row }) => row),
   )
+  if (!isSettled) throw new BacklogLeft()
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
   await updateSchedules(context.session, written, context.now)
+  const done = written.filter(({ state, content }) => state === 'finished' && content.policies.deleteWhenDone)
+  await finishSchedules(
+    context.session,
+    done.map(({ id }) => ({ id, deleteWhenDone: true })),
+  )
   return written.map(({ id }) => id)
 }
 
@@ -71,25 +85,43 @@ export async function endPauses(context: ChangeContext, rows: readonly ScheduleR
   return ended.length > 0
 }
 
-/** Decides what is due by now under the content and the state that the rows have. */
-export async function settle(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<void> {
+/** How many plan times of one schedule one transaction settles: a long backlog takes several. */
+const SETTLED_AT_ONCE = 5_000
+
+/**
+ * Decides what is due by now under the content and the state that the rows have. Returns whether all of it is decided:
+ * of a long backlog only a part is, to be committed before the rest.
+ */
+export async function settle(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<boolean> {
   const { session, channel, now, scopes } = context
   const requested = rows.filter(({ has_requests }) => has_requests).map(({ id }) => id)
   const requests = await readSkipRequests(session, requested)
   const planned = rows.flatMap((schedule): PlannedSchedule[] => {
+    // Its timing cannot be computed: there is nothing to decide, and whoever changes it is about to mend it.
+    if (schedule.plan_error !== null && !isComputable(schedule)) return []
     const provided = schedule.scopes === null ? scopes.get(schedule.job) : undefined
     const plannable = toPlannable(schedule, provided ?? [])
     if (schedule.state === 'active') {
       if (schedule.scopes === null && provided === undefined && isDue(schedule, now)) {
         throw providerMissing(schedule)
       }
-      const plan = planOccurrences(plannable, now, requests.get(schedule.id), { all: true })
+      const plan = planOccurrences(plannable, now, requests.get(schedule.id), SETTLED_AT_ONCE)
       return [{ schedule, plan, wakeAt: plan.nextAt }]
     }
     if (schedule.state === 'finished') return []
     return [{ schedule, plan: { ...pausedPlan(schedule, plannable, now), nextAt: null }, wakeAt: null }]
   })
   if (planned.length > 0) await recordPlans(session, planned, channel)
+  return planned.every(({ plan }) => plan.decidedThrough >= now)
+}
+
+function isComputable({ timing }: ScheduleRow): boolean {
+  try {
+    compileTiming(timing)
+    return true
+  } catch {
+    return false
+  }
 }
 
 function isDue(row: ScheduleRow, now: Instant): boolean {
@@ -105,8 +137,13 @@ function providerMissing({ name, job }: ScheduleRow): EscapementError {
 
 /** What a pause or a breaker has left undecided, through an instant. */
 function pausedPlan(row: ScheduleRow, plannable: Parameters<typeof planSkipped>[0], through: Instant) {
-  const after = Math.max(row.decided_through.getTime(), row.start_at.getTime() - 1)
+  const after = Math.max(row.decided_through.getTime(), beforeFirst(row.timing, row.start_at.getTime()))
   return planSkipped(plannable, { after, through, reason: row.state === 'broken' ? 'broken' : 'paused' })
+}
+
+function cursorAfter(content: ScheduleContent, bounds: ReturnType<typeof boundsOf>, decided: Instant) {
+  const schedule = { timing: compileTiming(content.timing), until: bounds.untilAt }
+  return nextPlanTime(schedule, Math.max(decided, beforeFirst(content.timing, bounds.startAt)))
 }
 
 function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: ChangedTo): Written {
@@ -120,9 +157,7 @@ function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: 
     by: row.state_by,
     until: ms(row.state_until),
   }
-  const after = Math.max(decidedThrough, bounds.startAt - 1)
-  const timing = compileTiming(content.timing)
-  const nextAt = state.is === 'active' ? nextPlanTime({ timing, until: bounds.untilAt }, after) : null
+  const nextAt = state.is === 'active' ? cursorAfter(content, bounds, decidedThrough) : null
   const is = state.is === 'active' && nextAt === null ? 'finished' : state.is
   return {
     id: row.id,
@@ -144,18 +179,35 @@ function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: 
   }
 }
 
+/** The instant before the first plan time: `once` is due even when its time has passed at creation. */
+export function beforeFirst(timing: Timing, startAt: Instant): Instant {
+  return timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt - 1
+}
+
 /** Where the plan times begin, and where `endAt` or `limit` ends them. */
 export function boundsOf(
   content: ScheduleContent,
   createdAt: Instant,
 ): { startAt: Instant; untilAt: Instant | null } {
   const startAt = content.startAt === null ? createdAt : Date.parse(content.startAt)
-  const endAt = content.endAt === null ? undefined : Date.parse(content.endAt)
-  if (content.limit === null) return { startAt, untilAt: endAt ?? null }
-  const limited = resolveLimit(content.timing, { startAt, endAt, limit: content.limit })
-  return { startAt, untilAt: limited ?? endAt ?? null }
+  const endAt = content.endAt === null ? null : Date.parse(content.endAt)
+  if (content.limit === null) return { startAt, untilAt: endAt }
+  const counted = compileTiming(content.timing).between(startAt, endAt ?? LAST_INSTANT, content.limit)
+  return { startAt, untilAt: counted.length < content.limit ? endAt : counted.at(-1)! + 1 }
 }
 
 function ms(date: Date | null): Instant | null {
   return date === null ? null : date.getTime()
+}
+
+/** An entry in the change log for what changes no content. */
+export function logAction(context: ChangeContext, row: ScheduleRow, action: string): Promise<void> {
+  const { session, actor, now } = context
+  const { id, version, state, decided_through } = row
+  const boundary = decided_through.getTime()
+  return insertChanges(
+    session,
+    [{ id, version, action, actor, before: null, after: null, state, boundary }],
+    now,
+  )
 }

@@ -10,7 +10,7 @@ import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
-import { boundsOf } from './change.js'
+import { beforeFirst, boundsOf } from './change.js'
 
 /** What became, or is to become, of one plan time in one scope. */
 export interface Occurrence {
@@ -81,7 +81,8 @@ async function undecided(
     : (row.state_until?.getTime() ?? Number.POSITIVE_INFINITY)
   const requests = (row.has_requests && (await readSkipRequests(session, [row.id])).get(row.id)) || new Set()
   const scopes = row.scopes ?? ['']
-  const start = Math.max(from, row.decided_through.getTime() + 1, row.start_at.getTime())
+  const first = beforeFirst(row.timing, row.start_at.getTime()) + 1
+  const start = Math.max(from, row.decided_through.getTime() + 1, first)
   const found: Occurrence[] = []
   if (row.state === 'finished') return found
   const grid = gridOf(toPlannable(row))

@@ -6,7 +6,7 @@ import type { Session } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
 import { type PreviewedOccurrence, previewOccurrences } from '../time/preview.js'
 import { compileTiming } from '../time/timing.js'
-import { boundsOf } from './change.js'
+import { beforeFirst, boundsOf } from './change.js'
 
 export interface SchedulePreview {
   description: string
@@ -22,7 +22,7 @@ export async function previewSchedule(
 ): Promise<SchedulePreview> {
   const requests = (await readSkipRequests(session, [row.id])).get(row.id)
   const { description, occurrences } = previewOccurrences(row.timing, {
-    after: Math.max(after, row.start_at.getTime() - 1),
+    after: Math.max(after, beforeFirst(row.timing, row.start_at.getTime())),
     count,
     endAt: row.until_at?.getTime(),
   })
@@ -76,7 +76,7 @@ function nextTimes(
   const { startAt, untilAt } = boundsOf(content, createdAt)
   const grid = gridOf({ timing: compileTiming(content.timing), until: untilAt })
   const times: Instant[] = []
-  let at = grid.next(Math.max(now, startAt - 1))
+  let at = grid.next(Math.max(now, beforeFirst(content.timing, startAt)))
   while (at !== null && times.length < count) {
     times.push(at)
     at = grid.next(at)

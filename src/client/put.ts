@@ -14,7 +14,7 @@ import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
 import { boundsOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
-import { expectVersion } from './schedule-errors.js'
+import { expectVersion, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
 /** A definition that was checked, with its name. */
@@ -31,6 +31,8 @@ export interface PutRequest {
   /** Set for those that a sync declares. */
   source?: string
   expectedVersion?: number | undefined
+  /** How often another process was just creating the same: it cannot be so for ever. */
+  races?: number
 }
 
 /** Creates or replaces; same content is no change. Returns the names that were created or changed. */
@@ -40,6 +42,7 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
     for (const row of rows) expectVersion(row, request.expectedVersion)
     const existing = new Set(rows.map(({ name }) => name))
     const missing = request.declared.filter(({ name }) => !existing.has(name))
+    if (request.expectedVersion !== undefined && missing.length > 0) throw versionGone(missing[0]!.name)
     const created = await create(context, missing, request.source)
     const change: Change = (row) => replaced(row, byName.get(row.name)!.content, request.source)
     const changed = new Set(await changeSchedules(context, rows, change))
@@ -49,9 +52,15 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
     }
   })
   // Another process created these between our look and our insert, which waited for it: now there are rows to lock.
-  if (raced.length > 0) done.push(...(await putSchedules(parts, { ...request, declared: raced })))
+  if (raced.length > 0) {
+    const races = (request.races ?? 0) + 1
+    if (races > MAX_RACES) throw unlockable(raced.map(({ name }) => name))
+    done.push(...(await putSchedules(parts, { ...request, declared: raced, races })))
+  }
   return done
 }
+
+const MAX_RACES = 5
 
 async function create(
   context: ChangeContext,

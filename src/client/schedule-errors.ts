@@ -29,3 +29,17 @@ export function expectVersion(row: ScheduleRow, expected: number | undefined): v
     details: { name: row.name, version: row.version, expected },
   })
 }
+
+export function versionGone(name: string): EscapementError {
+  return new EscapementError('version_conflict', {
+    message: `"${name}" was deleted in the meantime. Put it without an expected version to create it anew.`,
+    details: { name },
+  })
+}
+
+export function unlockable(names: readonly string[]): EscapementError {
+  return new EscapementError('database_unusable', {
+    message: `${names.join(', ')}: there, and yet without a cursor to lock. Call reconcile() to mend it.`,
+    details: { names },
+  })
+}

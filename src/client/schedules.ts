@@ -1,19 +1,24 @@
 import { EscapementError } from '../errors.js'
+import type { RunState, RunTrigger } from '../runs/run.js'
+import type { SkipReason } from '../schedules/catch-up.js'
 import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
+import { type HistoryRow, listHistory } from '../store/queries/ledger.js'
 import {
   type ChangeRow,
   deleteSchedules,
   findSchedule,
+  findSchedules,
   insertChanges,
   listChanges,
   listSchedules,
   readNow,
 } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
+import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { changeSchedules, settle } from './change.js'
+import { BacklogLeft, changeSchedules, settle } from './change.js'
 import { definitionOf } from './definition.js'
 import { ledgerOf, type Occurrence } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
@@ -65,6 +70,16 @@ export interface ScheduleChange {
   changedAt: Date
 }
 
+/** One run, or one range of plan times that were skipped for one reason. */
+export interface HistoryEntry {
+  scope: string
+  firstPlanTime: Date
+  /** The same as the first for a run. */
+  lastPlanTime: Date
+  run: { id: string; state: RunState; trigger: RunTrigger } | null
+  reason: SkipReason | null
+}
+
 /** Schedules as data: every verb is one transaction, recorded in the change log with its actor. */
 export interface Schedules {
   /**
@@ -100,6 +115,11 @@ export interface Schedules {
   diff(name: string, fields: Patch, options?: { count?: number }): Promise<ScheduleDiff>
   /** Every plan time from `from` (inclusive) to `to` (exclusive) with its disposition. */
   occurrences(name: string, range: { from: InstantInput; to: InstantInput }): Promise<Occurrence[]>
+  /**
+   * What became of its plan times, newest first: runs, and skips as ranges. The `firstPlanTime` of the last entry, as
+   * `before`, gives the next page.
+   */
+  history(name: string, options?: { before?: InstantInput; limit?: number }): Promise<HistoryEntry[]>
   /** The change log, newest first. */
   changes(name: string): Promise<ScheduleChange[]>
   /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source declared and this one does not. */
@@ -115,6 +135,14 @@ export function createSchedules(parts: VerbParts): Schedules {
     const row = await findSchedule(store, name)
     if (!row) throw await scheduleNotFound(store, name)
     return row
+  }
+
+  /** Several reads that must fit together. */
+  function snapshot<T>(read: (session: Session) => Promise<T>): Promise<T> {
+    return store.transaction(async (session, tx) => {
+      await tx.script('set transaction isolation level repeatable read, read only')
+      return read(session)
+    })
   }
 
   const get = async (name: string) => toSchedule(await findRow(name))
@@ -177,14 +205,16 @@ export function createSchedules(parts: VerbParts): Schedules {
       await withLockedOne(parts, name, { action: 'rename', actor }, async (context, row) => {
         expectVersion(row, expectedVersion)
         if (await findSchedule(context.session, to)) throw scheduleExists(to)
-        await changeSchedules(context, [row], () => ({ name: declared!.name }))
+        await changeSchedules(context, [row], () => ({ name: declared!.name })).catch((error) => {
+          throw (error as { code?: string }).code === '23505' ? scheduleExists(to) : error
+        })
       })
       return changed(to)
     },
     async delete(name, { actor, expectedVersion, runs = 'keep' } = {}) {
       await withLockedOne(parts, name, { action: 'delete', actor }, async (context, row) => {
         expectVersion(row, expectedVersion)
-        await settle(context, [row])
+        if (!(await settle(context, [row]))) throw new BacklogLeft()
         const change = {
           id: row.id,
           version: row.version,
@@ -222,7 +252,16 @@ export function createSchedules(parts: VerbParts): Schedules {
         const end = readAnchor(to, zone, 'to', report)
         return first === undefined || end === undefined ? undefined : { from: first, to: end }
       })
-      return ledgerOf(store, row, range, { now: await readNow(store) })
+      return snapshot(async (session) => {
+        const [current] = await findSchedules(session, [row.id])
+        if (!current) throw await scheduleNotFound(session, name)
+        return ledgerOf(session, current, range, { now: await readNow(session) })
+      })
+    },
+    async history(name, { before, limit = LIST_DEFAULTS.limit } = {}) {
+      const { id } = await findRow(name)
+      const page = { before: before === undefined ? null : instant(before, 'before'), limit }
+      return (await listHistory(store, id, page)).map(toHistoryEntry)
     },
     async changes(name) {
       const { id } = await findRow(name)
@@ -231,6 +270,16 @@ export function createSchedules(parts: VerbParts): Schedules {
     sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
   }
   return schedules
+}
+
+function toHistoryEntry(row: HistoryRow): HistoryEntry {
+  return {
+    scope: row.scope,
+    firstPlanTime: row.first_plan_time,
+    lastPlanTime: row.last_plan_time,
+    run: row.run_id === null ? null : { id: row.run_id, state: row.state!, trigger: row.trigger! },
+    reason: row.reason,
+  }
 }
 
 function toChange(row: ChangeRow): ScheduleChange {

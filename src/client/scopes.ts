@@ -1,5 +1,6 @@
 import { EscapementError } from '../errors.js'
 import type { JobRegistry } from '../runs/job-registry.js'
+import { isScope } from '../schedules/schedule.js'
 import type { Instant } from '../time/instant.js'
 
 export type ProvidedScopes = ReadonlyMap<string, readonly string[]>
@@ -39,7 +40,6 @@ function deadline(): Promise<never> {
 }
 
 function checked(job: string, scopes: unknown): readonly string[] {
-  const isScope = (scope: unknown) => typeof scope === 'string' && scope !== '' && scope.length <= 200
   if (Array.isArray(scopes) && scopes.every(isScope)) return [...new Set(scopes as string[])]
   throw new EscapementError('provider_failed', {
     message: `job "${job}": scopes must give a list of texts, each of 1 to 200 characters`,

@@ -1,13 +1,13 @@
 import { EscapementError } from '../errors.js'
 import { gridOf } from '../schedules/plan.js'
 import { findDecision } from '../store/queries/ledger.js'
-import { addSkipRequest, insertChanges, removeSkipRequest } from '../store/queries/schedules.js'
+import { addSkipRequest, removeSkipRequest } from '../store/queries/schedules.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import type { ChangeContext } from './change.js'
+import { logAction } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 /** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */
@@ -26,7 +26,7 @@ export function requestSkip(
       verb === 'skip'
         ? await addSkipRequest(context.session, request)
         : await removeSkipRequest(context.session, request)
-    if (changed) await logRequest(context, row, planTime)
+    if (changed) await logAction(context, row, `${verb} ${formatInstant(planTime)}`)
   })
 }
 
@@ -52,18 +52,4 @@ async function alreadyDecided(session: Session, row: ScheduleRow, planTime: Inst
     message: `${formatInstant(planTime)} of "${row.name}" is decided already: ${what}.`,
     details: { name: row.name, planTime: formatInstant(planTime), ...decided },
   })
-}
-
-function logRequest(context: ChangeContext, row: ScheduleRow, planTime: Instant): Promise<void> {
-  const change = {
-    id: row.id,
-    version: row.version,
-    action: `${context.action} ${formatInstant(planTime)}`,
-    actor: context.actor,
-    before: null,
-    after: null,
-    state: row.state,
-    boundary: row.decided_through.getTime(),
-  }
-  return insertChanges(context.session, [change], context.now)
 }

@@ -1,7 +1,7 @@
 import type { ScheduleDefinition } from '../schedules/schedule.js'
 import { deleteSchedules, insertChanges, listSchedules } from '../store/queries/schedules.js'
 import { contentOf } from '../store/rows.js'
-import { settle } from './change.js'
+import { BacklogLeft, settle } from './change.js'
 import { declare, putSchedules } from './put.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
@@ -65,7 +65,7 @@ async function pruneSource(
     if (names.length === 0) continue
     await withLocked(parts, names, { action: 'sync', actor }, async (context, rows) => {
       const own = rows.filter((row) => row.source === source)
-      await settle(context, own)
+      if (!(await settle(context, own))) throw new BacklogLeft()
       const changes = own.map((row) => ({
         id: row.id,
         version: row.version,

@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
-import { EscapementError } from '../errors.js'
+import { EscapementError, mistakesError } from '../errors.js'
 import { checkInput } from '../runs/job.js'
 import { runIdOf, uuidOf } from '../runs/run-id.js'
+import { jsonMistake } from '../runs/storable.js'
 import { DEFAULT_SCOPE } from '../schedules/schedule.js'
 import { insertBackfill, insertManualRun } from '../store/queries/ledger.js'
 import { findRun } from '../store/queries/runs.js'
-import { notify } from '../store/queries/schedules.js'
+import { findSchedule, notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
+import { logAction } from './change.js'
 import { ledgerOf } from './ledger.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
@@ -23,22 +25,40 @@ export interface TriggerOptions extends VerbOptions {
 }
 
 /** Runs the schedule's job now, whatever its timing and state. Returns the run's id. */
-export function triggerRun(parts: VerbParts, name: string, options: TriggerOptions): Promise<string> {
+export async function triggerRun(parts: VerbParts, name: string, options: TriggerOptions): Promise<string> {
+  if (options.input !== undefined) {
+    const mistake = jsonMistake(options.input, 'input')
+    if (mistake) throw mistakesError('input_invalid', [mistake])
+    // Before the lock: a schema is the user's code.
+    const row = await findSchedule(parts.store, name)
+    const job = row && parts.jobs.get(row.job)
+    if (job) await checkInput(job, options.input)
+  }
   return withLockedOne(parts, name, { action: 'trigger', actor: options.actor }, async (context, row) => {
-    const job = parts.jobs.get(row.job)
-    if (job && options.input !== undefined) await checkInput(job, options.input)
+    const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
+    if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
     const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
     const isNew = await insertManualRun(context.session, {
       id,
       scheduleId: row.id,
-      scope: options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE,
+      scope,
       lane: row.policies.overlap === 'allow' ? null : 0,
       input: options.input === undefined ? null : JSON.stringify(options.input),
       now: context.now,
     })
     if (!isNew && !(options.key !== undefined && (await findRun(context.session, id)))) throw runOpen(row)
-    if (isNew) await notify(context.session, context.channel, 'runs')
+    if (isNew) {
+      await logAction(context, row, `trigger ${id}`)
+      await notify(context.session, context.channel, 'runs')
+    }
     return id
+  })
+}
+
+function unknownScope({ name, scopes }: ScheduleRow, scope: string): EscapementError {
+  return new EscapementError('option_invalid', {
+    message: `scope: "${scope}" is none of "${name}", which has ${scopes!.join(', ')}`,
+    details: { name, scope },
   })
 }
 
@@ -104,6 +124,7 @@ export function backfillRuns(
       return { planTimes, runIds: runs.map(({ id }) => id), dryRun: options.dryRun ?? false }
     }
     const runIds = await insertBackfill(context.session, row, runs, context.now)
+    if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
     await notify(context.session, context.channel, 'runs')
     return { planTimes, runIds, dryRun: false }
   })

@@ -2,8 +2,8 @@ import type { EventBus } from '../events/bus.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { listProviderJobs, lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
-import type { Store } from '../store/store.js'
-import { type ChangeContext, endPauses } from './change.js'
+import type { Session, Store } from '../store/store.js'
+import { BacklogLeft, type ChangeContext, endPauses, settle } from './change.js'
 import { scheduleNotFound } from './schedule-errors.js'
 import { askProviders, type ProvidedScopes } from './scopes.js'
 
@@ -26,23 +26,41 @@ export interface EditOptions extends VerbOptions {
 
 /**
  * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Providers
- * are asked before it, and schedulers are told after it.
+ * are asked before it, and schedulers are told after it. Where more is due than one transaction settles, the backlog is
+ * settled first, part by part.
  */
 export async function withLocked<T>(
-  { store, jobs }: VerbParts,
+  parts: VerbParts,
   names: readonly string[],
-  { action, actor }: { action: string; actor: string | undefined },
+  options: { action: string; actor: string | undefined },
   work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
 ): Promise<T> {
+  const { store, jobs } = parts
   const scopes = await scopesFor(store, jobs, names)
-  return store.transaction(async (session) => {
-    const { rows, now } = await lockSchedules(session, names)
-    const context = { session, channel: store.channel, now, action, actor: actor ?? null, scopes }
-    const hasChanged = await endPauses(context, rows)
-    const result = await work(context, hasChanged ? (await lockSchedules(session, names)).rows : rows)
-    await notify(session, store.channel, 'schedules')
-    return result
-  })
+  const attempt = <R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> =>
+    store.transaction(async (session) => {
+      const { rows, now } = await lockNamed(session, names)
+      const { action, actor = null } = options
+      const context = { session, channel: store.channel, now, action, actor, scopes }
+      const hasChanged = await endPauses(context, rows)
+      const result = await step(context, hasChanged ? (await lockNamed(session, names)).rows : rows)
+      await notify(session, store.channel, 'schedules')
+      return result
+    })
+  for (;;) {
+    try {
+      return await attempt(work)
+    } catch (error) {
+      if (!(error instanceof BacklogLeft)) throw error
+      while (!(await attempt((context, rows) => settle(context, rows))));
+    }
+  }
+}
+
+/** One that was renamed while we waited for its lock is not the one that was asked for. */
+async function lockNamed(session: Session, names: readonly string[]) {
+  const { rows, now } = await lockSchedules(session, names)
+  return { rows: rows.filter(({ name }) => names.includes(name)), now }
 }
 
 /** The same for one schedule that must exist. */
@@ -62,7 +80,6 @@ async function scopesFor(store: Store, jobs: JobRegistry, names: readonly string
   if (!jobs.all().some(({ scopes }) => scopes)) return new Map()
   const wanted = await listProviderJobs(store, names)
   if (wanted.length === 0) return new Map()
-  return askProviders(jobs, wanted, await readNow(store), (_, error) => {
-    throw error
-  })
+  // One that fails is missed only where something is due: see `settle`.
+  return askProviders(jobs, wanted, await readNow(store), () => {})
 }

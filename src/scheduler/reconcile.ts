@@ -2,12 +2,14 @@ import { gridOf } from '../schedules/plan.js'
 import {
   listForReconciling,
   lockForReconciling,
+  promoteStranded,
   type Repair,
   repairCursors,
 } from '../store/queries/reconciling.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
+import { TIMING_KINDS } from '../time/timing.js'
 
 const CHUNK = 1_000
 
@@ -23,14 +25,15 @@ export async function reconcile(
   { suspectsOnly = false }: { suspectsOnly?: boolean } = {},
 ): Promise<string[]> {
   const mended: string[] = []
+  await promoteStranded(store)
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
-    const ids = await listForReconciling(store, { after, limit: CHUNK, suspectsOnly })
+    const ids = await listForReconciling(store, { after, limit: CHUNK, suspectsOnly, kinds: TIMING_KINDS })
     if (ids.length === 0) return mended
     after = ids.at(-1)!
     await store.transaction(async (session) => {
       const rows = await lockForReconciling(session, ids)
-      const repairs = rows.flatMap((row) => repairOf(row))
+      const repairs = rows.flatMap((row) => repairOrNone(row))
       if (repairs.length > 0) await repairCursors(session, repairs)
       mended.push(...repairs.map(({ name }) => name))
     })
@@ -38,6 +41,15 @@ export async function reconcile(
 }
 
 type Suspect = Parameters<typeof repairOf>[0]
+
+/** One whose timing cannot be computed is the doctor's, and keeps no other from being mended. */
+function repairOrNone(row: Suspect): Repair[] {
+  try {
+    return repairOf(row)
+  } catch {
+    return []
+  }
+}
 
 function repairOf(row: ScheduleRow & { wake_at: Date | null; cursor_version: number }): Repair[] {
   if (row.state !== 'active') return []

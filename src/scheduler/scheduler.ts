@@ -1,10 +1,12 @@
-import { askProviders } from '../client/scopes.js'
+import { askProviders, type ProvidedScopes } from '../client/scopes.js'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { JobRegistry } from '../runs/job-registry.js'
-import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
+import { storableText } from '../runs/storable.js'
+import { listDueProviders, msUntilWake, setAsideFirst, setAsideProvider } from '../store/queries/planning.js'
 import { readNow } from '../store/queries/schedules.js'
+import { isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
@@ -29,6 +31,7 @@ const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
 const RECONCILE_EVERY_MS = 5 * 60_000
+const PROVIDER_RETRY_MS = 10_000
 
 export interface Scheduler {
   start(): void
@@ -54,22 +57,43 @@ export function createScheduler(parts: {
   let stopping = false
   let loop: Promise<void> | undefined
 
+  /** What this process can take: it need not wake for anything else. */
+  const takeable = () => ({ kinds: TIMING_KINDS, providers: localProviders() })
+  const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
+
   async function tickOnce(): Promise<TickReport> {
-    const providers = jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
-    const scopes = providers.length === 0 ? new Map() : await askDueProviders(providers)
-    const ended = await resumeEnded({ store, jobs, bus }, batch)
-    const limits = { limit: batch, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
-    const report = await tick(store, limits, scopes, logger)
+    const scopes = await askDueProviders(localProviders())
+    const ended = await resumeEnded({ store, jobs, bus }, batch, logger)
+    const report = await tickHalving(batch, scopes)
     emitAll(bus, report)
-    return { ...report, due: Math.max(report.due, Math.min(ended, batch)) }
+    return { ...report, due: Math.max(report.due, ended) }
   }
 
-  async function askDueProviders(providers: readonly string[]) {
-    const due = await listDueProviders(store, providers)
-    if (due.length === 0) return new Map<string, readonly string[]>()
-    return askProviders(jobs, due, await readNow(store), (job, error) =>
-      logger.error({ job, err: error }, 'a scope provider failed; it is asked again'),
-    )
+  /** A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. */
+  async function tickHalving(limit: number, scopes: ProvidedScopes): Promise<TickReport> {
+    const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+    try {
+      return await tick(store, limits, scopes, logger)
+    } catch (error) {
+      if (!isRefusal(error)) throw error
+      if (limit > 1) return tickHalving(Math.ceil(limit / 2), scopes)
+      await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
+      return { due: 1, created: [], finished: [] }
+    }
+  }
+
+  /** One that fails is asked again in a while; its schedules do not hold up the others until then. */
+  async function askDueProviders(providers: readonly string[]): Promise<ProvidedScopes> {
+    const due = providers.length === 0 ? [] : await listDueProviders(store, providers)
+    if (due.length === 0) return new Map()
+    const failed: { job: string; error: string }[] = []
+    const scopes = await askProviders(jobs, due, await readNow(store), (job, error) => {
+      logger.error({ job, err: error }, 'a scope provider failed; it is asked again')
+      failed.push({ job, error: `its scopes: ${error instanceof Error ? error.message : String(error)}` })
+    })
+    for (const { job, error } of failed)
+      await setAsideProvider(store, job, storableText(error), PROVIDER_RETRY_MS)
+    return scopes
   }
 
   async function run(): Promise<void> {
@@ -79,13 +103,15 @@ export function createScheduler(parts: {
     while (!stopping) {
       try {
         if (monotonicMs() - reconciledAt >= RECONCILE_EVERY_MS) {
-          await reconcile(store, { suspectsOnly: true })
           reconciledAt = monotonicMs()
+          await reconcile(store, { suspectsOnly: true }).catch((error) =>
+            logger.error({ err: error }, 'cursors could not be reconciled'),
+          )
         }
         const { due } = await tickOnce()
         backoffMs = FIRST_BACKOFF_MS
         if (due === batch) continue
-        const ms = (await msUntilWake(store)) ?? MAX_SLEEP_MS
+        const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
         await wait.sleep(ms > 0 ? Math.min(ms, MAX_SLEEP_MS) : busyMs)

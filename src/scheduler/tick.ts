@@ -1,10 +1,11 @@
 import type { Logger } from '../logger.js'
-import { planOccurrences } from '../schedules/plan.js'
+import { nextPlanTime, planOccurrences } from '../schedules/plan.js'
 import {
   type CreatedRun,
   type DueLimits,
   type DueSchedule,
   finishSchedules,
+  forgetRequests,
   lockDueSchedules,
   type PlannedSchedule,
   readSkipRequests,
@@ -58,6 +59,8 @@ export async function tick(
       }
     }
     const created = planned.length > 0 ? await recordPlans(session, planned, store.channel) : []
+    const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
+    if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
     const finished = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
     await finishSchedules(
@@ -82,7 +85,14 @@ function planDue(
   if (schedule.scopes === null && provided === undefined) {
     throw new Error(`the scopes of job "${schedule.job}" were not provided in time`)
   }
-  return planOccurrences(toPlannable(schedule, provided), now, requests)
+  const plannable = toPlannable(schedule, provided)
+  // A damaged cursor must not decide again what is decided.
+  const decided = schedule.decided_through.getTime()
+  const nextAt =
+    plannable.nextAt !== null && plannable.nextAt <= decided
+      ? nextPlanTime(plannable, decided)
+      : plannable.nextAt
+  return planOccurrences({ ...plannable, nextAt }, now, requests)
 }
 
 /** A schedule with backlog goes to the back of the queue, so that others come in between. */

@@ -39,8 +39,8 @@ export interface Due {
   now: Instant
   /** Plan times that an operator asked to skip. */
   requests: ReadonlySet<Instant>
-  /** Leave none for the next tick. */
-  all: boolean
+  /** How many plan times may run in one go, instead of the policy's limit; the rest is left. */
+  budget: number | undefined
 }
 
 export interface Decision {
@@ -86,9 +86,8 @@ export function catchUp(grid: Grid, policy: CatchUpPolicy, due: Due): Decision {
   }
 
   const complete =
-    (policy.catchUp !== 'all' ||
-      take(lateFrom, onTimeFrom, due.all ? Number.POSITIVE_INFINITY : policy.limit)) &&
-    take(onTimeFrom, Number.POSITIVE_INFINITY, due.all ? Number.POSITIVE_INFINITY : MAX_ON_TIME)
+    (policy.catchUp !== 'all' || take(lateFrom, onTimeFrom, due.budget ?? policy.limit)) &&
+    take(onTimeFrom, Number.POSITIVE_INFINITY, due.budget ?? MAX_ON_TIME)
   if (!complete) last = run.at(-1)!
   if (policy.catchUp === 'latest' && run.length === 0) {
     const latest = newestOpen(grid, newest, Math.max(first, lateFrom), requests)

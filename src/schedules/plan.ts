@@ -48,20 +48,20 @@ export function gridOf({ timing, until }: Pick<Plannable, 'timing' | 'until'>): 
 }
 
 /**
- * Decides the plan times from the cursor up to `now`, as a tick does. With `all`, no backlog is left for later: what a
- * verb changes must be decided under the content that it replaces.
+ * Decides the plan times from the cursor up to `now`, as a tick does. A verb, which must decide all that is due under
+ * the content that it replaces, takes more at once than a tick: `budget` plan times.
  */
 export function planOccurrences(
   schedule: Plannable,
   now: Instant,
   requests: ReadonlySet<Instant> = NO_REQUESTS,
-  { all = false } = {},
+  budget?: number,
 ): Plan {
   const { nextAt } = schedule
   const grid = gridOf(schedule)
   if (nextAt === null || nextAt > now) return { runs: [], skips: [], nextAt, decidedThrough: now }
   const policy = catchUpPolicyOf(schedule.policies)
-  const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, all })
+  const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, budget })
   const following = grid.next(last)
   // Backlog is left: what lies between here and now is not decided yet.
   const decidedThrough = following !== null && following <= now ? last : now

@@ -199,7 +199,7 @@ function readScopes(scopes: unknown, report: Report): readonly string[] {
   return scopes as string[]
 }
 
-function isScope(scope: unknown): boolean {
+export function isScope(scope: unknown): boolean {
   return typeof scope === 'string' && scope !== '' && scope.length <= 200 && isStorable(scope)
 }
 

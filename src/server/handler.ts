@@ -45,6 +45,8 @@ export function createHandler(escapement: Escapement, logger: Logger): FetchHand
     return context.json({ schedules, nextPageToken })
   })
 
+  app.get('/api/v1/doctor', async (context) => context.json(await escapement.doctor()))
+
   app.get('/api/v1/audit', async (context) => context.json(await escapement.audit()))
 
   app.notFound((context) =>

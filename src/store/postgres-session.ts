@@ -31,10 +31,11 @@ type Deadline = number | null
 
 /**
  * No hostage: a process that freezes between lock and write loses its transaction, and with it the locks, after 5
- * seconds; one that waits for somebody else's lock gives up after 10.
+ * seconds; one that waits for somebody else's lock gives up after 10. And our statements find rows by their keys, a batch at a
+ * time: up to some hundred thousand rows the planner would rather read the whole table for that.
  */
 const BEGIN_GUARDED = `begin isolation level read committed; set local idle_in_transaction_session_timeout = '5s';
-  set local lock_timeout = '10s'`
+  set local lock_timeout = '10s'; set local enable_seqscan = off`
 const BEGIN = 'begin isolation level read committed'
 const ROLLBACK_DEADLINE_MS = 5_000
 

@@ -130,6 +130,7 @@ export interface RunRow {
   eligible_at: Date
   attempt: number
   worker_id: string | null
+  lane: number | null
   result: unknown
   error_code: string | null
   error_message: string | null
@@ -153,6 +154,7 @@ const RUN_COLUMN_NAMES = [
   'eligible_at',
   'attempt',
   'worker_id',
+  'lane',
   'result',
   'error_code',
   'error_message',

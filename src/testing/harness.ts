@@ -8,6 +8,7 @@ import { msUntilEligible } from '../store/queries/runs.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
+import { TIMING_KINDS } from '../time/timing.js'
 import { createManualClock } from './manual-clock.js'
 
 export interface HarnessOptions extends Omit<EscapementOptions, 'clock'> {
@@ -56,8 +57,9 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
 
   async function msUntilDue(): Promise<number> {
     const names = jobs.all().map(({ name }) => name)
+    const withProvider = jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
     const waits = await Promise.all([
-      msUntilWake(store),
+      msUntilWake(store, { kinds: TIMING_KINDS, providers: withProvider }),
       msUntilEligible(store, { queues: settings.worker.queues, jobs: names }),
       msUntilLeaseExpires(store, names),
     ])

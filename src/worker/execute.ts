@@ -22,7 +22,7 @@ const LARGEST_RESULT_BYTES = 16 * 1024
 export async function execute(execution: Execution, logger: Logger): Promise<Outcome> {
   const { row, job, leaseToken, abort } = execution
   const timer = setTimeout(() => abort.abort(timedOut(job)), job.timeoutMs)
-  const identity = { runId: row.id, leaseToken }
+  const identity = { runId: row.id, leaseToken, lanesOf: row.lane === null ? null : row.schedule_id }
   const ended = aborted(abort.signal)
   try {
     const input = await Promise.race([checkStoredInput(job, row.input), ended])

@@ -1,4 +1,5 @@
 import { leaseKey, type Outcome, recordOutcomes } from '../store/queries/runs.js'
+import { isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 
 /**
@@ -56,9 +57,4 @@ export function createOutcomeRecorder(store: Store): OutcomeRecorder {
       }),
     idle: async () => writing,
   }
-}
-
-/** An answer of the database about the values, as opposed to none at all. */
-export function isRefusal(error: unknown): boolean {
-  return /^(22|23)/.test(String((error as { code?: unknown } | null)?.code))
 }

@@ -16,11 +16,12 @@ import {
   releaseClaims,
 } from '../store/queries/runs.js'
 import { markWorkerSeen, publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
+import { isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import { createWait } from '../wait.js'
 import { execute } from './execute.js'
 import { createLeaseKeeper } from './lease-keeper.js'
-import { createOutcomeRecorder, isRefusal } from './outcomes.js'
+import { createOutcomeRecorder } from './outcomes.js'
 
 export interface WorkerOptions {
   /**

@@ -108,5 +108,15 @@ describe('a schedule that cannot be planned', () => {
       plan_error: expect.stringContaining('nonsense'),
       next_at: new Date('2026-03-01T12:01:00Z'),
     })
+    expect(await h.escapement.doctor()).toHaveLength(10)
+    expect((await h.escapement.doctor())[0]).toMatchObject({
+      kind: 'unplannable',
+      subject: 'bad-0',
+      detail: expect.stringContaining('nonsense'),
+      fix: expect.stringContaining('put the schedule again'),
+    })
+    await h.schedules.put('bad-3', { job: 'noop', timing: every('1 hour') })
+    await h.advance('1 hour')
+    expect(await h.planTimes('bad-3')).toEqual(['2026-03-01T13:00:00.000Z'])
   })
 })

@@ -189,13 +189,10 @@ async function play(h: Harness, name: string, first: Policy, steps: readonly Ste
         model.paused = true
         model.pauseEnds = step.forSeconds === null ? Number.POSITIVE_INFINITY : model.now + step.forSeconds
         break
-      case 'resume': {
+      case 'resume':
         await h.schedules.resume(name)
-        const wasPaused = model.paused
-        if (wasPaused) model.settle()
-        model.paused = false
+        resume(model)
         break
-      }
       case 'skip':
       case 'unskip': {
         const { period } = model.policy
@@ -209,6 +206,14 @@ async function play(h: Harness, name: string, first: Policy, steps: readonly Ste
     }
   }
   return model
+}
+
+/** A schedule whose pause is over has nothing to be resumed from, and what is due is left to the next tick. */
+function resume(model: Model): void {
+  if (!model.paused) return
+  if (model.pauseEnds <= model.now) endPause(model)
+  else model.settle()
+  model.paused = false
 }
 
 /** Any verb ends a pause that is over, at its own time; what follows is left to the next tick. */
@@ -228,8 +233,7 @@ it(`keeps to the model in ${RUNS} random histories`, { timeout: 7_200_000 }, asy
       const began = h.now()
       const model = await play(h, name, first, steps)
       await h.schedules.resume(name)
-      if (model.paused) model.settle()
-      model.paused = false
+      resume(model)
       await h.advance({ seconds: 0 })
       model.tick()
       const ledger = await h.schedules.occurrences(name, { from: began, to: h.now().getTime() + 1 })

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cron, every } from '../../src/index.js'
+import { cron, every, once, rrule } from '../../src/index.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
@@ -298,7 +298,43 @@ describe('edits', () => {
   })
 })
 
+describe('edits that meet a deletion', () => {
+  it('never create: neither a put that expects a version, nor a patch', async () => {
+    const { h } = await open()
+    await expect(h.schedules.put('s', minutely, { expectedVersion: 7 })).rejects.toMatchObject({
+      code: 'version_conflict',
+    })
+    await expect(h.schedules.get('s')).rejects.toMatchObject({ code: 'schedule_not_found' })
+  })
+})
+
 describe('bounds', () => {
+  it('limit counts the plan times that a rule without DTSTART really has', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { job: 'noop', timing: rrule('FREQ=HOURLY;INTERVAL=6'), limit: 2 })
+    await h.advance('1 day')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T18:00:00.000Z', '2026-03-02T00:00:00.000Z'])
+  })
+
+  it('once keeps its occurrence through an edit, whatever startAt says', async () => {
+    const { h } = await open()
+    const timing = once('2026-03-01T13:00Z')
+    await h.schedules.put('s', { job: 'noop', timing, startAt: '2026-03-02T00:00Z' })
+    await h.schedules.patch('s', { description: 'edited' })
+    await h.advance('2 hours')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T13:00:00.000Z'])
+  })
+
+  it('deleteWhenDone holds when a verb settles the last plan time', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, limit: 1, deleteWhenDone: true })
+    h.jump('1 minute')
+    await h.schedules.pauseGroup('none')
+    await h.schedules.resume('s').catch(() => {})
+    await h.advance('0s')
+    await expect(h.schedules.get('s')).rejects.toMatchObject({ code: 'schedule_not_found' })
+  })
+
   it('limit counts plan times from startAt, whatever became of them', async () => {
     const { h, ledger, clean } = await open()
     await h.schedules.put('s', { ...minutely, limit: 3 })
@@ -353,9 +389,58 @@ describe('scopes of a provider', () => {
     h.jump('40 seconds')
     await h.advance('0s')
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T12:01:00Z'))
+    expect(await h.escapement.doctor()).toMatchObject([{ subject: 's', detail: 'its scopes: no directory' }])
+    // Nothing is due of it any more than before: it can be changed all the same once the provider answers.
+    await expect(h.schedules.pause('s')).rejects.toMatchObject({ code: 'provider_failed' })
     fails = false
-    await h.advance('0s')
+    await h.advance('10 seconds')
     expect(await h.planTimes('s')).toEqual(['2026-03-01T12:01:00.000Z'])
+  })
+})
+
+describe('one schedule that cannot be carried out', () => {
+  it.each([
+    ['whose provider gives what cannot be stored', () => ['a\0b']],
+    ['whose provider throws', () => Promise.reject(new Error('down'))],
+  ])('%s holds up no other, also when its pause ends', async (_, scopes) => {
+    const { h } = await open()
+    h.job('odd', { scopes, handler: () => {} })
+    await h.schedules.put('odd', { job: 'odd', timing: every('1 minute') })
+    await h.schedules.put('paused', { job: 'odd', timing: every('1 minute') })
+    await h.schedules.pause('paused', { until: { in: '90 seconds' } })
+    await h.schedules.put('fine', minutely)
+    await h.advance('3 minutes')
+    expect(await h.planTimes('fine')).toHaveLength(3)
+    expect((await h.schedules.get('paused')).state).toBe('active')
+  })
+
+  it('because its timing is of a newer program does not keep others from being reconciled', async () => {
+    const { h } = await open()
+    for (const name of ['newer', 'damaged']) await h.schedules.put(name, minutely)
+    const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
+    await sql(`update {schema}.cursors set next_at = null, wake_at = null`)
+    await sql(`update {schema}.schedules set timing = '{"kind": "lunar"}' where name = 'newer'`)
+    expect(await h.escapement.reconcile()).toEqual(['damaged'])
+  })
+})
+
+describe('a long backlog', () => {
+  it('is settled part by part before an edit, and all of it', async () => {
+    const { h, clean } = await open()
+    const { id } = await h.schedules.put('s', {
+      job: 'noop',
+      timing: every('1 second'),
+      catchUp: 'all',
+      catchUpWindow: '3 hours',
+    })
+    h.jump('3 hours')
+    await h.schedules.pause('s')
+    const [count] = await h.escapement.database.query(
+      `select count(*) as runs from "${h.schema}".runs where schedule_id = $1`,
+      [id],
+    )
+    expect(count).toEqual({ runs: 3 * 3600 + 1 })
+    await clean()
   })
 })
 
@@ -411,7 +496,64 @@ describe('forecast', () => {
   })
 })
 
+describe('history', () => {
+  it('is its runs plus its skips, newest first, paged', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, grace: '1 second' })
+    await h.advance('1 minute')
+    h.jump('3 minutes')
+    await h.advance('1 minute')
+    const shown = async (options: { before?: Date; limit?: number } = {}) =>
+      (await h.schedules.history('s', options)).map(({ firstPlanTime, lastPlanTime, run, reason }) => [
+        firstPlanTime.toISOString().slice(11, 16),
+        lastPlanTime.toISOString().slice(11, 16),
+        run?.state ?? reason,
+      ])
+    const all = [
+      ['12:05', '12:05', 'succeeded'],
+      ['12:04', '12:04', 'succeeded'],
+      ['12:02', '12:03', 'missed'],
+      ['12:01', '12:01', 'succeeded'],
+    ]
+    expect(await shown()).toEqual(all)
+    expect(await shown({ limit: 3 })).toEqual(all.slice(0, 3))
+    expect(await shown({ before: new Date('2026-03-01T12:02:00Z'), limit: 3 })).toEqual(all.slice(3))
+  })
+})
+
 describe('audit', () => {
+  it('finds plan times that are due and that nobody decided, also without a cursor', async () => {
+    const { h } = await open()
+    for (const name of ['a', 'b']) await h.schedules.put(name, minutely)
+    const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
+    await sql(`update {schema}.cursors set next_at = '2030-01-01', wake_at = '2030-01-01'`)
+    await sql(
+      `delete from {schema}.cursors where schedule_id = (select id from {schema}.schedules where name = 'b')`,
+    )
+    h.jump('1 hour')
+    await h.advance('0s')
+    const { missing } = await h.escapement.audit()
+    expect(missing.map(({ schedule, detail }) => [schedule, detail]).sort()).toEqual([
+      ['a', 'due and not decided yet'],
+      ['b', 'due and not decided yet'],
+    ])
+  })
+
+  it('takes as long as there is to read: 20,000 skips of one schedule are no more than that', async () => {
+    const { h, clean } = await open()
+    const { id } = await h.schedules.put('s', { ...minutely, catchUp: 'none', grace: '1 second' })
+    h.jump('14 days')
+    await h.advance('0s')
+    await h.escapement.database.query(`delete from "${h.schema}".skips`)
+    await h.escapement.database.query(
+      `insert into "${h.schema}".skips
+       select $1, 'global', 1, at, at, 'overlap', at
+       from generate_series('2026-03-01T12:01Z'::timestamptz, '2026-03-15T12:00Z', interval '1 minute') as at`,
+      [id],
+    )
+    await clean()
+  })
+
   it('finds what is missing, double and unexpected', async () => {
     const { h } = await open()
     const { id } = await h.schedules.put('s', minutely)

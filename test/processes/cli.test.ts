@@ -155,6 +155,10 @@ describe('up', () => {
       { name: 'demo:every-5-seconds', job: 'greet', version: 1 },
       { name: 'demo:every-minute' },
     ])
+    expect((await run(['audit'], {}, cwd)).lines).toEqual([
+      expect.stringMatching(/^✔ \d+ occurrences of 2 schedules: each has one answer\.$/),
+    ])
+    expect((await run(['doctor'], {}, cwd)).lines).toEqual(['✔ Nothing is wrong.'])
     expect(await process.kill('SIGTERM')).toBe(0)
     // Nobody runs any more: the folder itself answers.
     expect((await run(['schedules', 'list'], {}, cwd)).lines).toHaveLength(3)

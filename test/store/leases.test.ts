@@ -42,7 +42,7 @@ async function claimed() {
 }
 
 const success = (lease: { runId: string; leaseToken: string }) =>
-  ({ ...lease, state: 'succeeded', result: '1' }) as const
+  ({ ...lease, lanesOf: null, state: 'succeeded', result: '1' }) as const
 
 describe('leases', () => {
   it('last as long as they are renewed', async () => {

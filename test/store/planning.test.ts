@@ -66,7 +66,7 @@ describe('recordPlans', () => {
 describe('lockDueSchedules', () => {
   it('leaves timings of a kind that this program does not know to programs that do', async () => {
     const { h, store } = await plannedTick()
-    await store.query(`update {schema}.schedules set timing = '{"kind": "lunar"}'`)
+    await store.query(`update {schema}.cursors set kind = 'lunar'`)
     expect((await lockDueSchedules(store, { limit: 10, kinds: TIMING_KINDS, providers: [] })).due).toEqual([])
     await h.schedules.put('other', { job: 'noop', timing: every('1 minute') })
     await h.advance('0s')

@@ -1,11 +1,15 @@
+import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { createEscapement, every } from '../../src/index.js'
+import { planOccurrences } from '../../src/schedules/plan.js'
 import { openDatabase } from '../../src/store/open.js'
 import { silentListener } from '../../src/store/postgres-listener.js'
 import { overPool } from '../../src/store/postgres-session.js'
-import { lockDueSchedules } from '../../src/store/queries/planning.js'
-import { createStore } from '../../src/store/store.js'
+import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.js'
+import { claimRuns, recordOutcomes } from '../../src/store/queries/runs.js'
+import { toPlannable } from '../../src/store/rows.js'
+import { createStore, type Session } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { TIMING_KINDS } from '../../src/time/timing.js'
 import { freshSchemaName, openTestDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
@@ -93,6 +97,46 @@ describe('two connections', () => {
       expect(await lockDueSchedules(store, limits)).toEqual({ due: [], now: null })
     })
     expect((await lockDueSchedules(store, limits)).due).toHaveLength(1)
+  })
+
+  it('of which one fills lane 1 while the other empties lane 0: the run that waits gets its turn', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z')
+    const h = await openHarness({ at })
+    h.job('noop', { handler: () => {} })
+    await h.schedules.put('s', { job: 'noop', timing: every('1 second'), overlap: 'queue', limit: 2 })
+    const clock = createManualClock(at)
+    const store = createStore(await sharedDatabase(), h.schema, clock)
+    const plan = async (session: Session) => {
+      const limits = { limit: 10, kinds: TIMING_KINDS, providers: [] }
+      const { due, now } = await lockDueSchedules(session, limits)
+      const planned = due.map((schedule) => {
+        const decided = planOccurrences(toPlannable(schedule), now!)
+        return { schedule, plan: decided, wakeAt: decided.nextAt }
+      })
+      await recordPlans(session, planned, store.channel)
+    }
+    await store.transaction(plan)
+    const jobs = [{ name: 'noop', leaseMs: 30_000 }]
+    const claim = { workerId: randomUUID(), leaseToken: randomUUID(), queues: ['default'], jobs, limit: 1 }
+    const [first] = await claimRuns(store, claim)
+    clock.set(at + 1000)
+    let outcome!: Promise<unknown>
+    await store.transaction(async (session) => {
+      await plan(session)
+      const lanesOf = first!.schedule_id
+      const done = {
+        runId: first!.id,
+        leaseToken: claim.leaseToken,
+        lanesOf,
+        state: 'succeeded',
+        result: '1',
+      } as const
+      outcome = recordOutcomes(store, [done])
+      // Time enough for it to be done, if it did not wait for us.
+      await new Promise((resolve) => setTimeout(resolve, 100))
+    })
+    await outcome
+    expect(await claimRuns(store, { ...claim, leaseToken: randomUUID() })).toHaveLength(1)
   })
 
   it('hear of each other again after the one that listens was cut', async () => {

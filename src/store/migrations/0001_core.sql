@@ -40,6 +40,7 @@ create table {schema}.schedules (
 
 create index schedules_by_group on {schema}.schedules ("group", name) where "group" is not null;
 create index schedules_by_job on {schema}.schedules (job, name);
+create index schedules_by_end_of_pause on {schema}.schedules (state_until) where state = 'paused' and state_until is not null;
 create index schedules_by_state on {schema}.schedules (state, name) where state <> 'active';
 
 -- Where each schedule stands, apart from what it holds: a tick rewrites this narrow row and no other. Whoever plans or
@@ -48,6 +49,9 @@ create table {schema}.cursors (
   schedule_id uuid primary key references {schema}.schedules (id) on delete cascade,
   -- The version of the schedule that this cursor belongs to.
   version integer not null,
+  -- What a scheduler must have to plan it: the kind of timing, and the job whose provider gives the scopes, if one does.
+  kind text not null,
+  provider text,
   -- The cursor: the next plan time that is not yet decided.
   next_at timestamptz(3),
   -- When a scheduler must look at this row; null for never.

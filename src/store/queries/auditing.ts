@@ -1,6 +1,7 @@
 import type { RunTrigger } from '../../runs/run.js'
 import type { SkipReason } from '../../schedules/catch-up.js'
 import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
+import type { Instant } from '../../time/instant.js'
 import type { Session } from '../store.js'
 
 export interface AuditedChange {
@@ -16,7 +17,7 @@ export interface AuditedRun {
   trigger: RunTrigger
 }
 
-export interface AuditedSkip {
+interface AuditedSkip {
   scope: string
   first_plan_time: Date
   last_plan_time: Date
@@ -28,6 +29,7 @@ export interface AuditedSchedule {
   id: string
   name: string
   created_at: Date
+  state: ScheduleState
   ledger_from: Date
   decided_through: Date
   changes: AuditedChange[]
@@ -38,11 +40,17 @@ export interface AuditedSchedule {
 /** Schedules after an id, with what the ledger holds of them: four statements for a page. */
 export async function readAuditPage(
   session: Session,
-  { after, limit }: { after: string; limit: number },
+  {
+    after,
+    limit,
+    from,
+    to,
+  }: { after: string; limit: number; from?: Instant | undefined; to?: Instant | undefined },
 ): Promise<AuditedSchedule[]> {
+  const range = [from === undefined ? null : new Date(from), to === undefined ? null : new Date(to)] as const
   const schedules = await session.query<AuditedSchedule>(
-    `select s.id, s.name, s.created_at, s.ledger_from, c.decided_through
-     from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
+    `select s.id, s.name, s.created_at, s.state, s.ledger_from, coalesce(c.decided_through, s.ledger_from) as decided_through
+     from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id
      where s.id > $1 order by s.id limit $2`,
     [after, limit],
   )
@@ -53,12 +61,16 @@ export async function readAuditPage(
   )
   const runs = await session.query<AuditedRun & Owned>(
     `select schedule_id, id, scope, plan_time, trigger from {schema}.runs
-     where schedule_id = any($1) and trigger in ('scheduled', 'backfill')`,
-    [ids],
+     where schedule_id = any($1) and trigger in ('scheduled', 'backfill')
+       and ($2::timestamptz is null or plan_time >= $2) and ($3::timestamptz is null or plan_time < $3)`,
+    [ids, ...range],
   )
   const skips = await session.query<AuditedSkip & Owned>(
-    `select schedule_id, scope, first_plan_time, last_plan_time, reason from {schema}.skips where schedule_id = any($1)`,
-    [ids],
+    `select schedule_id, scope, first_plan_time, last_plan_time, reason from {schema}.skips
+     where schedule_id = any($1) and ($2::timestamptz is null or last_plan_time >= $2)
+       and ($3::timestamptz is null or first_plan_time < $3)
+     order by first_plan_time`,
+    [ids, ...range],
   )
   const [changesOf, runsOf, skipsOf] = [byOwner(changes), byOwner(runs), byOwner(skips)]
   return schedules.map((schedule) => ({

@@ -1,6 +1,6 @@
 import { msUntil } from '../ms-until.js'
-import { NOW, type Session } from '../store.js'
-import { leaseKey, promote } from './runs.js'
+import { NOW, type Session, type Store } from '../store.js'
+import { leaseKey, lockLanes, promote } from './runs.js'
 
 export interface HeldLease {
   runId: string
@@ -57,18 +57,29 @@ export interface RecoveredRun {
  * claimed at once, or has failed if that was its last attempt. Only jobs whose retry policy the caller knows, and
  * never what the caller holds itself: its renewal decides about those.
  */
-export function recoverExpiredLeases(
-  session: Session,
+export async function recoverExpiredLeases(
+  store: Store,
   jobs: readonly { name: string; attempts: number }[],
   { held, limit }: { held: readonly string[]; limit: number },
 ): Promise<RecoveredRun[]> {
-  return session.query<RecoveredRun>(RECOVER_EXPIRED_LEASES, [
-    session.now(),
-    jobs.map(({ name }) => name),
-    jobs.map(({ attempts }) => attempts),
-    limit,
-    held,
-  ])
+  const names = jobs.map(({ name }) => name)
+  const recover = (session: Session) => {
+    const attempts = jobs.map((job) => job.attempts)
+    return session.query<RecoveredRun>(RECOVER_EXPIRED_LEASES, [session.now(), names, attempts, limit, held])
+  }
+  const laned = await store.query<{ schedule_id: string }>(
+    `select distinct schedule_id from {schema}.runs
+     where state = 'running' and lease_expires_at <= (select ${NOW}) and job = any($2) and lane is not null`,
+    [store.now(), names],
+  )
+  if (laned.length === 0) return recover(store)
+  return store.transaction(async (session) => {
+    await lockLanes(
+      session,
+      laned.map(({ schedule_id }) => schedule_id),
+    )
+    return recover(session)
+  })
 }
 
 const RECOVER_EXPIRED_LEASES = `

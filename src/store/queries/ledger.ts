@@ -47,6 +47,37 @@ export function listSkipDispositions(
   )
 }
 
+export interface HistoryRow {
+  scope: string
+  first_plan_time: Date
+  last_plan_time: Date
+  run_id: string | null
+  state: RunState | null
+  trigger: RunTrigger | null
+  reason: SkipReason | null
+}
+
+/** Runs and skipped ranges of a schedule, newest first, before a plan time. */
+export function listHistory(
+  session: Session,
+  scheduleId: string,
+  { before, limit }: { before: Instant | null; limit: number },
+): Promise<HistoryRow[]> {
+  return session.query<HistoryRow>(
+    `(select scope, plan_time as first_plan_time, plan_time as last_plan_time, id as run_id, state, trigger, null as reason
+      from {schema}.runs
+      where schedule_id = $1 and plan_time is not null and ($2::timestamptz is null or plan_time < $2)
+      order by plan_time desc, id desc limit $3)
+     union all
+     (select scope, first_plan_time, last_plan_time, null, null, null, reason
+      from {schema}.skips
+      where schedule_id = $1 and ($2::timestamptz is null or last_plan_time < $2)
+      order by last_plan_time desc, scope limit $3)
+     order by last_plan_time desc, scope limit $3`,
+    [scheduleId, before === null ? null : new Date(before), limit],
+  )
+}
+
 /** What became of one plan time; a run outranks a skip. */
 export async function findDecision(
   session: Session,

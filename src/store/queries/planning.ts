@@ -50,27 +50,26 @@ export async function lockDueSchedules(
 }
 
 const LOCK_DUE_SCHEDULES = `
-  select locked.*, ${NOW} as now
+  select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, c.next_at, c.decided_through,
+    c.has_requests, ${NOW} as now
   from (
-    select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at,
-      c.next_at, c.decided_through, c.has_requests
-    from {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version
-    where c.wake_at <= (select ${NOW}) and s.state = 'active' and s.timing->>'kind' = any($3)
-      and (s.scopes is not null or s.job = any($4))
-    order by c.wake_at, c.schedule_id
+    select schedule_id, version, next_at, decided_through, has_requests
+    from {schema}.cursors
+    where wake_at <= (select ${NOW}) and next_at is not null and kind = any($3)
+      and (provider is null or provider = any($4))
+    order by wake_at, schedule_id
     limit $2
-    for update of c skip locked
-  ) as locked`
+    for update skip locked
+  ) as c
+  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
 
 /** The jobs among the due schedules whose scopes a provider gives. */
 export async function listDueProviders(session: Session, providers: readonly string[]): Promise<string[]> {
-  const rows = await session.query<{ job: string }>(
-    `select distinct s.job
-     from {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id
-     where c.wake_at <= (select ${NOW}) and s.scopes is null and s.job = any($2)`,
+  const rows = await session.query<{ provider: string }>(
+    `select distinct provider from {schema}.cursors where wake_at <= (select ${NOW}) and provider = any($2)`,
     [session.now(), providers],
   )
-  return rows.map(({ job }) => job)
+  return rows.map(({ provider }) => provider)
 }
 
 /** Plan times that operators asked to skip, of schedules whose cursors this transaction has locked. */
@@ -152,7 +151,8 @@ const RECORD_PLANS = `
   with clock as materialized (select ${NOW} as now),
   moved as (
     update {schema}.cursors as c
-    set next_at = plan.next_at, wake_at = plan.wake_at, decided_through = plan.decided_through, plan_error = null
+    set next_at = plan.next_at, wake_at = plan.wake_at, decided_through = greatest(c.decided_through, plan.decided_through),
+      plan_error = null
     from unnest($3::uuid[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[])
       as plan (id, version, cursor, next_at, wake_at, decided_through)
     where c.schedule_id = plan.id and c.version = plan.version and c.next_at is not distinct from plan.cursor
@@ -210,15 +210,24 @@ function toDate(instant: Instant | null): Date | null {
 export async function listEndedPauses(session: Session, limit: number): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
     `select s.name from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
-     where s.state = 'paused' and s.state_until <= (select ${NOW}) limit $2`,
+     where s.state = 'paused' and s.state_until is not null and s.state_until <= (select ${NOW}) limit $2`,
     [session.now(), limit],
   )
   return rows.map(({ name }) => name)
 }
 
 /** Milliseconds until a scheduler has to look again; null when no schedule waits. */
-export function msUntilWake(session: Session): Promise<number | null> {
-  return msUntil(session, 'select min(wake_at) from {schema}.cursors where wake_at is not null')
+export function msUntilWake(
+  session: Session,
+  { kinds, providers }: Omit<DueLimits, 'limit'>,
+): Promise<number | null> {
+  return msUntil(
+    session,
+    `select wake_at from {schema}.cursors
+     where wake_at is not null and kind = any($2) and (provider is null or provider = any($3))
+     order by wake_at, schedule_id limit 1`,
+    [kinds, providers],
+  )
 }
 
 /** Looks at schedules again in `ms` that could not be planned, and says why; their cursors stay. */
@@ -233,6 +242,52 @@ export async function setAside(
      from unnest($2::uuid[], $3::text[]) as aside (id, error)
      where c.schedule_id = aside.id`,
     [session.now(), unplannable.map(({ id }) => id), unplannable.map(({ error }) => error), ms],
+  )
+}
+
+/** The same for all due schedules whose scopes a provider gives. */
+export async function setAsideProvider(
+  session: Session,
+  job: string,
+  error: string,
+  ms: number,
+): Promise<void> {
+  await session.query(
+    `update {schema}.cursors
+     set wake_at = ${NOW} + $4::float8 * interval '1 millisecond', plan_error = $3
+     where wake_at <= (select ${NOW}) and provider = $2`,
+    [session.now(), job, error, ms],
+  )
+}
+
+/** The same for the one that a tick would take first. */
+export async function setAsideFirst(session: Session, limits: DueLimits, error: string): Promise<void> {
+  await session.query(
+    `update {schema}.cursors
+     set wake_at = ${NOW} + interval '1 minute', plan_error = $4
+     where schedule_id = (
+       select schedule_id from {schema}.cursors
+       where wake_at <= (select ${NOW}) and next_at is not null and kind = any($2)
+         and (provider is null or provider = any($3))
+       order by wake_at, schedule_id limit 1
+     )`,
+    [session.now(), limits.kinds, limits.providers, error],
+  )
+}
+
+/** Forgets the wishes about plan times that are decided. */
+export async function forgetRequests(session: Session, ids: readonly string[]): Promise<void> {
+  await session.query(
+    `with forgotten as (
+       delete from {schema}.skip_requests as w using {schema}.cursors as c
+       where w.schedule_id = any($1) and c.schedule_id = w.schedule_id and w.plan_time <= c.decided_through
+     )
+     update {schema}.cursors as c
+     set has_requests = exists (
+       select from {schema}.skip_requests as w where w.schedule_id = c.schedule_id and w.plan_time > c.decided_through
+     )
+     where c.schedule_id = any($1)`,
+    [ids],
   )
 }
 

@@ -5,17 +5,22 @@ import { NOW, type Session } from '../store.js'
 /** Ids of active schedules after `after`; with `suspectsOnly`, those whose cursor cannot be right. */
 export async function listForReconciling(
   session: Session,
-  { after, limit, suspectsOnly }: { after: string; limit: number; suspectsOnly: boolean },
+  {
+    after,
+    limit,
+    suspectsOnly,
+    kinds,
+  }: { after: string; limit: number; suspectsOnly: boolean; kinds: readonly string[] },
 ): Promise<string[]> {
   const rows = await session.query<{ id: string }>(
     `select s.id
      from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id
-     where s.id > $2 and s.state = 'active' and (
+     where s.id > $2 and s.state = 'active' and s.timing->>'kind' = any($5) and (
        not $4 or c.schedule_id is null or c.version <> s.version or c.next_at is null or c.wake_at is null
        or c.next_at <= c.decided_through or c.wake_at > greatest(c.next_at, (select ${NOW})) + interval '10 minutes'
      )
      order by s.id limit $3`,
-    [session.now(), after, limit, suspectsOnly],
+    [session.now(), after, limit, suspectsOnly, kinds],
   )
   return rows.map(({ id }) => id)
 }
@@ -26,11 +31,13 @@ export async function lockForReconciling(
   ids: readonly string[],
 ): Promise<(ScheduleRow & { wake_at: Date | null; cursor_version: number })[]> {
   await session.query(
-    `insert into {schema}.cursors (schedule_id, version, decided_through)
-     select s.id, s.version, greatest(s.ledger_from,
+    `insert into {schema}.cursors (schedule_id, version, kind, provider, decided_through)
+     select s.id, s.version, s.timing->>'kind', case when s.scopes is null then s.job end, greatest(s.ledger_from,
        (select max(plan_time) from {schema}.runs as r where r.schedule_id = s.id and r.trigger = 'scheduled'),
        (select max(last_plan_time) from {schema}.skips as k where k.schedule_id = s.id))
-     from {schema}.schedules as s where s.id = any($1) order by s.id
+     from {schema}.schedules as s
+     where s.id = any($1) and not exists (select from {schema}.cursors as c where c.schedule_id = s.id)
+     order by s.id for key share
      on conflict do nothing`,
     [ids],
   )
@@ -61,5 +68,17 @@ export async function repairCursors(session: Session, repairs: readonly Repair[]
       repairs.map(({ version }) => version),
       repairs.map(({ nextAt }) => (nextAt === null ? null : new Date(nextAt))),
     ],
+  )
+}
+
+/** Lets runs that wait in lane 1 take their turn where nobody is in lane 0 any more. */
+export async function promoteStranded(session: Session): Promise<void> {
+  await session.query(
+    `update {schema}.runs as waiting set lane = 0
+     where waiting.lane = 1 and waiting.state in ('pending', 'retrying') and not exists (
+       select from {schema}.runs as first
+       where first.schedule_id = waiting.schedule_id and first.scope = waiting.scope and first.lane = 0
+         and first.state in ('pending', 'running', 'retrying')
+     )`,
   )
 }

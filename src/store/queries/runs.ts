@@ -1,6 +1,6 @@
 import { msUntil } from '../ms-until.js'
 import { RUN_COLUMNS, type RunRow } from '../rows.js'
-import { NOW, type Session } from '../store.js'
+import { NOW, type Session, type Store } from '../store.js'
 
 export async function findRun(session: Session, id: string): Promise<RunRow | undefined> {
   const [row] = await session.query<RunRow>(`select ${RUN_COLUMNS} from {schema}.runs as r where r.id = $1`, [
@@ -93,7 +93,12 @@ export function msUntilEligible(
 }
 
 /** How one attempt ended, as it is written down. */
-export type Outcome = { runId: string; leaseToken: string } & (
+export type Outcome = {
+  runId: string
+  leaseToken: string
+  /** The schedule of a run that holds a lane; null for any other. */
+  lanesOf: string | null
+} & (
   | { state: 'succeeded'; result: string }
   | { state: 'retrying' | 'failed'; delayMs: number; code: string; message: string; stack: string | null }
 )
@@ -103,7 +108,27 @@ export type Outcome = { runId: string; leaseToken: string } & (
  * that it names. Ended runs keep their token, so one that was recorded under it before, by a statement whose answer
  * was lost, counts too. Returns the tokens and ids of those that count, as `leaseKey` writes them.
  */
-export async function recordOutcomes(session: Session, outcomes: readonly Outcome[]): Promise<Set<string>> {
+export async function recordOutcomes(store: Store, outcomes: readonly Outcome[]): Promise<Set<string>> {
+  const laned = outcomes.flatMap(({ lanesOf }) => lanesOf ?? [])
+  if (laned.length === 0) return record(store, outcomes)
+  return store.transaction(async (session) => {
+    await lockLanes(session, laned)
+    return record(session, outcomes)
+  })
+}
+
+/**
+ * Keeps ticks from filling the lanes of these schedules until the transaction ends. A tick that puts a run into lane 1
+ * and an outcome that empties lane 0 would not see each other otherwise, and the run would wait for ever.
+ */
+export async function lockLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
+  await session.query(
+    'select from {schema}.cursors where schedule_id = any($1) order by schedule_id for update',
+    [scheduleIds],
+  )
+}
+
+async function record(session: Session, outcomes: readonly Outcome[]): Promise<Set<string>> {
   const failure = (outcome: Outcome) => (outcome.state === 'succeeded' ? null : outcome)
   const rows = await session.query<{ id: string; lease_token: string }>(RECORD_OUTCOMES, [
     session.now(),

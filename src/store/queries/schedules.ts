@@ -11,6 +11,13 @@ export async function findSchedule(session: Session, name: string): Promise<Sche
   return row
 }
 
+export function findSchedules(session: Session, ids: readonly string[]): Promise<ScheduleRow[]> {
+  return session.query<ScheduleRow>(
+    `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS} where s.id = any($1)`,
+    [ids],
+  )
+}
+
 export interface ScheduleFilter {
   state?: ScheduleState
   group?: string
@@ -159,8 +166,10 @@ export async function insertSchedules(
        returning id, name
      ),
      cursors as (
-       insert into {schema}.cursors (schedule_id, version, next_at, wake_at, decided_through)
-       select w.id, w.version, w.next_at, w.wake_at, w.decided_through from w join created using (id)
+       insert into {schema}.cursors (schedule_id, version, kind, provider, next_at, wake_at, decided_through)
+       select w.id, w.version, w.timing->>'kind', case when w.scopes is null then w.job end, w.next_at, w.wake_at,
+         w.decided_through
+       from w join created using (id)
      ),
      changes as (
        insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
@@ -192,8 +201,8 @@ export async function updateSchedules(
      ),
      cursors as (
        update {schema}.cursors as c
-       set version = w.version, next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through,
-         plan_error = null
+       set version = w.version, kind = w.timing->>'kind', provider = case when w.scopes is null then w.job end,
+         next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through, plan_error = null
        from w where c.schedule_id = w.id
      )
      insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)

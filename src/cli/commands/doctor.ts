@@ -1,0 +1,36 @@
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+
+export function addDoctor(program: Command): void {
+  withConnectionFlags(program.command('doctor'))
+    .summary('say what is wrong, and how to mend it')
+    .description(
+      'Looks for schedules that cannot be planned, overdue cursors, expired leases and runs that no worker can take.\n' +
+        'Ends with status 1 if it finds any.',
+    )
+    .option('--json', 'print the findings as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  escapement doctor
+  escapement doctor --json --url http://127.0.0.1:4680`,
+    )
+    .action(async (flags: ConnectionFlags & { json?: boolean }, command: Command) => {
+      const connection = await connect(flags, command)
+      try {
+        const found = await connection.diagnose()
+        if (flags.json) console.log(JSON.stringify(found, null, 2))
+        else if (found.length === 0) console.log(`${pc.green('✔')} Nothing is wrong.`)
+        else {
+          for (const { kind, subject, detail, fix } of found) {
+            console.log(`${pc.red('✘')} ${kind.replace('_', ' ')}: ${subject}: ${detail}\n  → ${fix}`)
+          }
+        }
+        if (found.length > 0) process.exitCode = 1
+      } finally {
+        await connection.close()
+      }
+    })
+}
