@@ -40,7 +40,7 @@ export async function benchFire(size: FireSize, print: (line: string) => void): 
     print(
       `empty tick: ${await emptyTick(
         () => scheduler.tick(),
-        () => msUntilWake(store),
+        () => msUntilWake(store, { kinds: TIMING_KINDS, providers: [] }),
       )} ms`,
     )
     for (const herd of size.herds) {
@@ -55,8 +55,8 @@ export async function benchFire(size: FireSize, print: (line: string) => void): 
           created += report.created.length
           if (report.due === 0) break
         }
-        if (created !== herd) throw new Error(`${created} runs of ${herd}`)
-        rates.push(herd / ((performance.now() - startedAt) / 1000))
+        if (created < herd) throw new Error(`${created} runs of ${herd}`)
+        rates.push(created / ((performance.now() - startedAt) / 1000))
       }
       print(
         `${herd.toLocaleString('en')} due: ${spread(rates)} schedules/s, all within ${(herd / Math.min(...rates)).toFixed(2)} s`,
@@ -74,9 +74,9 @@ export async function benchFire(size: FireSize, print: (line: string) => void): 
   }
 }
 
-/** Half of them hourly crons in some zone, half on a grid; all far in the future. */
+/** Fifty distinct grids; all cursors far in the future. */
 async function fill(query: (text: string) => Promise<unknown>, count: number): Promise<void> {
-  const timing = `jsonb_build_object('kind', 'every', 'every', (1 + n % 50) || ' hours', 'anchor', '2001-01-01T00:00:00', 'zone', 'UTC')`
+  const timing = `jsonb_build_object('kind', 'every', 'every', (1000 + n % 50) || ' hours', 'anchor', '2001-01-01T00:00:00', 'zone', 'UTC')`
   const policies = `'{"catchUp":"latest","catchUpWindow":null,"catchUpLimit":100,"grace":"1 minute","overlap":"allow","delay":"0 seconds","jitter":"0 seconds","deleteWhenDone":false}'`
   await query(`
     insert into escapement.schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at,
@@ -86,8 +86,8 @@ async function fill(query: (text: string) => Promise<unknown>, count: number): P
       '2026-01-01'
     from generate_series(1, ${count}) as n`)
   await query(`
-    insert into escapement.cursors (schedule_id, version, next_at, wake_at, decided_through)
-    select id, 1, '2030-01-01', '2030-01-01', '2026-02-28T23:59:59Z' from escapement.schedules`)
+    insert into escapement.cursors (schedule_id, version, kind, next_at, wake_at, decided_through)
+    select id, 1, 'every', '2030-01-01', '2030-01-01', '2026-02-28T23:59:59Z' from escapement.schedules`)
 }
 
 /** Brings the cursors of a random herd to one instant at which all of their timings have a plan time. */
@@ -113,10 +113,15 @@ async function explainLock(query: (text: string) => Promise<unknown>): Promise<s
   const rows = (await query(`
     explain (analyze, buffers, costs off)
     select s.id, s.timing, c.next_at
-    from escapement.cursors as c join escapement.schedules as s on s.id = c.schedule_id and s.version = c.version
-    where c.wake_at <= (select '2030-01-01'::timestamptz - interval '1 second') and s.state = 'active'
-      and s.timing->>'kind' = any('{once,every,cron,after,rrule}') and (s.scopes is not null or s.job = any('{}'))
-    order by c.wake_at, c.schedule_id limit 1000 for update of c skip locked`)) as { 'QUERY PLAN': string }[]
+    from (
+      select schedule_id, version, next_at from escapement.cursors
+      where wake_at <= (select '2029-01-01'::timestamptz) and kind = any('{once,every,cron,after,rrule}')
+        and (provider is null or provider = any('{}'))
+      order by wake_at, schedule_id limit 1000 for update skip locked
+    ) as c
+    join escapement.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`)) as {
+    'QUERY PLAN': string
+  }[]
   return rows.map((row) => row['QUERY PLAN']).join('\n')
 }
 
