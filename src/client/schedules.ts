@@ -5,10 +5,8 @@ import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/s
 import { type HistoryRow, listHistory } from '../store/queries/ledger.js'
 import {
   type ChangeRow,
-  deleteSchedules,
   findSchedule,
   findSchedules,
-  insertChanges,
   listChanges,
   listSchedules,
   readNow,
@@ -18,12 +16,13 @@ import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { BacklogLeft, changeSchedules, settle } from './change.js'
+import { changeSchedules } from './change.js'
 import { definitionOf } from './definition.js'
 import { ledgerOf, type Occurrence } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
 import { diffContents, previewSchedule, type ScheduleDiff, type SchedulePreview } from './previewing.js'
 import { declare, putSchedules } from './put.js'
+import { deleteLocked } from './removing.js'
 import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-errors.js'
 import { requestSkip } from './skipping.js'
 import { type SyncOptions, type SyncReport, syncSchedules } from './sync.js'
@@ -214,19 +213,7 @@ export function createSchedules(parts: VerbParts): Schedules {
     async delete(name, { actor, expectedVersion, runs = 'keep' } = {}) {
       await withLockedOne(parts, name, { action: 'delete', actor }, async (context, row) => {
         expectVersion(row, expectedVersion)
-        if (!(await settle(context, [row]))) throw new BacklogLeft()
-        const change = {
-          id: row.id,
-          version: row.version,
-          action: 'delete',
-          actor: context.actor,
-          before: contentOf(row),
-          after: null,
-          state: row.state,
-          boundary: context.now,
-        }
-        await insertChanges(context.session, [change], context.now)
-        await deleteSchedules(context.session, [row.id], { runs })
+        await deleteLocked(context, [row], runs)
       })
     },
     async preview(name, { after, count = 10 } = {}) {

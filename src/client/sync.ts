@@ -1,8 +1,7 @@
 import type { ScheduleDefinition } from '../schedules/schedule.js'
-import { deleteSchedules, insertChanges, listSchedules } from '../store/queries/schedules.js'
-import { contentOf } from '../store/rows.js'
-import { BacklogLeft, settle } from './change.js'
+import { findByNames, listSchedules } from '../store/queries/schedules.js'
 import { declare, putSchedules } from './put.js'
+import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
 export interface SyncOptions extends VerbOptions {
@@ -41,8 +40,9 @@ export async function syncSchedules(
     const chunk = declared.slice(start, start + CHUNK)
     changed.push(...(await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })))
   }
-  for (const name of changed)
-    parts.bus.emit('schedule.changed', { scheduleId: '', schedule: name, version: 0 })
+  for (const row of await findByNames(parts.store, changed)) {
+    parts.bus.emit('schedule.changed', { scheduleId: row.id, schedule: row.name, version: row.version })
+  }
   return {
     changed,
     deleted: prune ? await pruneSource(parts, source, new Set(Object.keys(definitions)), actor) : [],
@@ -65,23 +65,7 @@ async function pruneSource(
     if (names.length === 0) continue
     await withLocked(parts, names, { action: 'sync', actor }, async (context, rows) => {
       const own = rows.filter((row) => row.source === source)
-      if (!(await settle(context, own))) throw new BacklogLeft()
-      const changes = own.map((row) => ({
-        id: row.id,
-        version: row.version,
-        action: 'delete',
-        actor: context.actor,
-        before: contentOf(row),
-        after: null,
-        state: row.state,
-        boundary: context.now,
-      }))
-      await insertChanges(context.session, changes, context.now)
-      await deleteSchedules(
-        context.session,
-        own.map(({ id }) => id),
-        { runs: 'keep' },
-      )
+      await deleteLocked(context, own, 'keep')
       deleted.push(...own.map(({ name }) => name))
     })
   }

@@ -1,0 +1,29 @@
+import { deleteSchedules, insertChanges } from '../store/queries/schedules.js'
+import { contentOf, type ScheduleRow } from '../store/rows.js'
+import { BacklogLeft, type ChangeContext, settle } from './change.js'
+
+/** Deletes rows whose cursors are locked, after what is due of them; the change log says what they were. */
+export async function deleteLocked(
+  context: ChangeContext,
+  rows: readonly ScheduleRow[],
+  runs: 'keep' | 'delete',
+): Promise<void> {
+  if (!(await settle(context, rows))) throw new BacklogLeft()
+  const { session, actor, now } = context
+  const changes = rows.map((row) => ({
+    id: row.id,
+    version: row.version,
+    action: 'delete',
+    actor,
+    before: contentOf(row),
+    after: null,
+    state: row.state,
+    boundary: now,
+  }))
+  await insertChanges(session, changes, now)
+  await deleteSchedules(
+    session,
+    rows.map(({ id }) => id),
+    { runs },
+  )
+}
