@@ -14,7 +14,7 @@ import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
 import { boundsOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
-import { expectVersion, unlockable, versionGone } from './schedule-errors.js'
+import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
 /** A definition that was checked, with its name. */
@@ -81,6 +81,7 @@ function createdOf(
   const { startAt, untilAt } = boundsOf(content, now)
   const timing = compileTiming(content.timing)
   const first = firstPlanTime({ timing, until: untilAt }, { startAt, now })
+  if (first === null && untilAt === null) throw neverDue(name)
   const state = paused ? 'paused' : first === null ? 'finished' : 'active'
   const nextAt = state === 'active' ? first : null
   return {

@@ -1,4 +1,4 @@
-import { EscapementError } from '../errors.js'
+import { EscapementError, mistakesError } from '../errors.js'
 import { listNames } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
@@ -28,6 +28,12 @@ export function expectVersion(row: ScheduleRow, expected: number | undefined): v
     message: `"${row.name}" is at version ${row.version}, not ${expected}: it was changed in the meantime. Read it again.`,
     details: { name: row.name, version: row.version, expected },
   })
+}
+
+export function neverDue(name: string): EscapementError {
+  return mistakesError('schedule_invalid', [
+    { field: 'timing', message: `"${name}" would never run: from now on it has no plan time` },
+  ])
 }
 
 export function versionGone(name: string): EscapementError {

@@ -74,7 +74,7 @@ export const POLICY_DEFAULTS = {
   deleteWhenDone: false,
 } satisfies PolicyFields
 
-const DEFAULT_WINDOW_OF_ALL = '1 day'
+export const DEFAULT_WINDOW_OF_ALL = '1 day'
 const MAX_CATCH_UP_LIMIT = 10_000
 
 export const POLICY_FIELDS: readonly (keyof PolicyFields)[] = [

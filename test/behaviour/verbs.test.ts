@@ -250,6 +250,14 @@ describe('edits', () => {
     })
   })
 
+  it('patch from all to latest does not keep the window that all has by default', async () => {
+    const { h } = await open()
+    expect(await h.schedules.put('s', { ...minutely, catchUp: 'all' })).toMatchObject({
+      catchUpWindow: '1 day',
+    })
+    expect(await h.schedules.patch('s', { catchUp: 'latest' })).toMatchObject({ catchUpWindow: null })
+  })
+
   it('are refused when the version is not the one expected', async () => {
     const { h } = await open()
     await h.schedules.put('s', minutely)
@@ -309,6 +317,15 @@ describe('edits that meet a deletion', () => {
 })
 
 describe('bounds', () => {
+  it('a timing that has no plan time from now on is refused', async () => {
+    const { h } = await open()
+    const timing = rrule('DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=3')
+    await expect(h.schedules.put('s', { job: 'noop', timing })).rejects.toMatchObject({
+      code: 'schedule_invalid',
+      message: expect.stringContaining('would never run'),
+    })
+  })
+
   it('limit counts the plan times that a rule without DTSTART really has', async () => {
     const { h } = await open()
     await h.schedules.put('s', { job: 'noop', timing: rrule('FREQ=HOURLY;INTERVAL=6'), limit: 2 })
