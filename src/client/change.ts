@@ -7,6 +7,7 @@
 import { EscapementError } from '../errors.js'
 import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
+import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
 import {
   finishSchedules,
   type PlannedSchedule,
@@ -62,12 +63,26 @@ export async function changeSchedules(
   if (!isSettled) throw new BacklogLeft()
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
   await updateSchedules(context.session, written, context.now)
+  await changeLanes(context, changes)
   const done = written.filter(({ state, content }) => state === 'finished' && content.policies.deleteWhenDone)
   await finishSchedules(
     context.session,
     done.map(({ id }) => ({ id, deleteWhenDone: true })),
   )
   return written.map(({ id }) => id)
+}
+
+/** Open runs follow the overlap policy as it is now. */
+async function changeLanes(
+  { session }: ChangeContext,
+  changes: readonly { row: ScheduleRow; to: ChangedTo }[],
+): Promise<void> {
+  const allows = ({ policies }: { policies: ScheduleContent['policies'] }) => policies.overlap === 'allow'
+  const turned = changes.filter(({ row, to }) => to.content && allows(to.content) !== allows(row))
+  const ids = (allowing: boolean) =>
+    turned.filter(({ to }) => allows(to.content!) === allowing).map(({ row }) => row.id)
+  if (ids(false).length > 0) await enterLanes(session, ids(false))
+  if (ids(true).length > 0) await leaveLanes(session, ids(true))
 }
 
 /**

@@ -4,6 +4,7 @@ import { checkInput } from '../runs/job.js'
 import { runIdOf, uuidOf } from '../runs/run-id.js'
 import { jsonMistake } from '../runs/storable.js'
 import { DEFAULT_SCOPE } from '../schedules/schedule.js'
+import { enterLanes } from '../store/queries/lanes.js'
 import { insertBackfill, insertManualRun } from '../store/queries/ledger.js'
 import { findRun } from '../store/queries/runs.js'
 import { findSchedule, notify } from '../store/queries/schedules.js'
@@ -124,6 +125,7 @@ export function backfillRuns(
       return { planTimes, runIds: runs.map(({ id }) => id), dryRun: options.dryRun ?? false }
     }
     const runIds = await insertBackfill(context.session, row, runs, context.now)
+    if (row.policies.overlap !== 'allow') await enterLanes(context.session, [row.id])
     if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
     await notify(context.session, context.channel, 'runs')
     return { planTimes, runIds, dryRun: false }

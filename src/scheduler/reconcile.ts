@@ -1,8 +1,8 @@
 import { gridOf } from '../schedules/plan.js'
+import { fillStrandedLanes } from '../store/queries/lanes.js'
 import {
   listForReconciling,
   lockForReconciling,
-  promoteStranded,
   type Repair,
   repairCursors,
 } from '../store/queries/reconciling.js'
@@ -25,7 +25,7 @@ export async function reconcile(
   { suspectsOnly = false }: { suspectsOnly?: boolean } = {},
 ): Promise<string[]> {
   const mended: string[] = []
-  await promoteStranded(store)
+  await fillStrandedLanes(store)
   let after = '00000000-0000-0000-0000-000000000000'
   for (;;) {
     const ids = await listForReconciling(store, { after, limit: CHUNK, suspectsOnly, kinds: TIMING_KINDS })

@@ -64,3 +64,81 @@ describe('overlap', () => {
     expect(await planner.runs.list({ schedule: 's' })).toHaveLength(2)
   })
 })
+
+describe('overlap of what is not scheduled', () => {
+  /** A job that tells how many of its handlers ran at once. */
+  function busyJob(h: Awaited<ReturnType<typeof openHarness>>) {
+    const seen = { ran: [] as string[], most: 0 }
+    let now = 0
+    h.job('busy', {
+      handler: async ({ planTime }) => {
+        seen.most = Math.max(seen.most, ++now)
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        now -= 1
+        seen.ran.push(planTime?.toISOString().slice(11, 16) ?? 'manual')
+      },
+    })
+    return seen
+  }
+
+  const perMinute = { job: 'busy', timing: every('1 minute') }
+
+  it('backfilled runs take their turns, oldest first', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    const seen = busyJob(h)
+    await h.schedules.put('s', { ...perMinute, overlap: 'skip', catchUp: 'none' })
+    h.jump('5 minutes')
+    await h.advance('0s')
+    const { runIds } = await h.schedules.backfill('s', { from: '2026-03-01T12:00Z', to: h.now() })
+    expect(runIds).toHaveLength(4)
+    await h.advance('0s')
+    expect(seen).toEqual({ ran: ['12:05', '12:01', '12:02', '12:03', '12:04'], most: 1 })
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it('a policy that comes later lines up the runs that are open', async () => {
+    const { h, planner, ran, ledger } = await withoutWorker({})
+    await planner.advance('3 minutes 10 seconds')
+    await planner.schedules.patch('s', { overlap: 'skip' })
+    await planner.advance('1 minute')
+    expect(await ledger()).toEqual(['12:01 pending', '12:02 pending', '12:03 pending', '12:04 overlap'])
+    const claimable = await h.escapement.database.query(
+      `select id from "${h.schema}".runs where state = 'pending' and lane = 0`,
+    )
+    expect(claimable).toHaveLength(1)
+    await h.advance('4 minutes 10 seconds')
+    expect(ran).toEqual(['12:01', '12:02', '12:03'])
+  })
+
+  it('a policy that goes lets all go that waited', async () => {
+    const { h, planner, ran } = await withoutWorker({ overlap: 'queue' })
+    await planner.advance('2 minutes 10 seconds')
+    await planner.schedules.patch('s', { overlap: 'allow' })
+    const waiting = await h.escapement.database.query(
+      `select id from "${h.schema}".runs where lane is not null`,
+    )
+    expect(waiting).toEqual([])
+    await h.advance('2 minutes 10 seconds')
+    expect(ran).toEqual(['12:01', '12:02'])
+  })
+
+  it('a run that got its lane while its handler ran lets the next one in when it ends', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    const planner = await openHarness({ at: '2026-03-01T12:00:30Z', schema: h.schema })
+    const ran: string[] = []
+    h.job('slow', {
+      handler: async ({ planTime }) => {
+        if (ran.length === 0) {
+          await planner.schedules.patch('s', { overlap: 'queue' })
+          await planner.advance('2 minutes')
+        }
+        ran.push(planTime!.toISOString().slice(11, 16))
+      },
+    })
+    await h.schedules.put('s', { job: 'slow', timing: every('1 minute') })
+    await planner.advance('1 minute')
+    await h.advance('1 minute')
+    await h.advance('2 minutes')
+    expect(ran).toEqual(['12:01', '12:02'])
+  })
+})

@@ -1,6 +1,7 @@
 import { msUntil } from '../ms-until.js'
 import { NOW, type Session, type Store } from '../store.js'
-import { leaseKey, lockLanes, promote } from './runs.js'
+import { fillLanes, lockAndFillLanes, lockLanes } from './lanes.js'
+import { EMPTIED, leaseKey } from './runs.js'
 
 export interface HeldLease {
   runId: string
@@ -50,6 +51,8 @@ export interface RecoveredRun {
   plan_time: Date | null
   error_code: string
   error_message: string
+  /** The schedule whose lane 0 it has left. */
+  emptied: string | null
 }
 
 /**
@@ -72,13 +75,21 @@ export async function recoverExpiredLeases(
      where state = 'running' and lease_expires_at <= (select ${NOW}) and job = any($2) and lane is not null`,
     [store.now(), names],
   )
-  if (laned.length === 0) return recover(store)
+  const emptiedBy = (recovered: readonly RecoveredRun[]) => recovered.flatMap(({ emptied }) => emptied ?? [])
+  if (laned.length === 0) {
+    const recovered = await recover(store)
+    const emptied = emptiedBy(recovered)
+    if (emptied.length > 0) await lockAndFillLanes(store, emptied)
+    return recovered
+  }
   return store.transaction(async (session) => {
     await lockLanes(
       session,
       laned.map(({ schedule_id }) => schedule_id),
     )
-    return recover(session)
+    const recovered = await recover(session)
+    await fillLanes(session, emptiedBy(recovered))
+    return recovered
   })
 }
 
@@ -103,14 +114,13 @@ const RECOVER_EXPIRED_LEASES = `
     returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.plan_time, r.worker_id, r.started_at, clock.now,
       r.error_code, r.error_message
   ),
-  promoted as (${promote('recovered')}),
   lost as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message)
     select id, attempt, worker_id, started_at, now, error_code, error_message from recovered
   )
   select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, r.plan_time, r.error_code,
-    r.error_message
-  from recovered as r left join {schema}.schedules as s on s.id = r.schedule_id`
+    r.error_message, r.emptied
+  from (select *, ${EMPTIED} from recovered) as r left join {schema}.schedules as s on s.id = r.schedule_id`
 
 /** Milliseconds until a lease of these jobs expires, unless it is renewed; null when none is held. */
 export function msUntilLeaseExpires(session: Session, jobs: readonly string[]): Promise<number | null> {

@@ -70,15 +70,3 @@ export async function repairCursors(session: Session, repairs: readonly Repair[]
     ],
   )
 }
-
-/** Lets runs that wait in lane 1 take their turn where nobody is in lane 0 any more. */
-export async function promoteStranded(session: Session): Promise<void> {
-  await session.query(
-    `update {schema}.runs as waiting set lane = 0
-     where waiting.lane = 1 and waiting.state in ('pending', 'retrying') and not exists (
-       select from {schema}.runs as first
-       where first.schedule_id = waiting.schedule_id and first.scope = waiting.scope and first.lane = 0
-         and first.state in ('pending', 'running', 'retrying')
-     )`,
-  )
-}

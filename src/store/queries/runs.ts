@@ -1,6 +1,7 @@
 import { msUntil } from '../ms-until.js'
 import { RUN_COLUMNS, type RunRow } from '../rows.js'
 import { NOW, type Session, type Store } from '../store.js'
+import { fillLanes, lockAndFillLanes, lockLanes } from './lanes.js'
 
 export async function findRun(session: Session, id: string): Promise<RunRow | undefined> {
   const [row] = await session.query<RunRow>(`select ${RUN_COLUMNS} from {schema}.runs as r where r.id = $1`, [
@@ -110,38 +111,43 @@ export type Outcome = {
  */
 export async function recordOutcomes(store: Store, outcomes: readonly Outcome[]): Promise<Set<string>> {
   const laned = outcomes.flatMap(({ lanesOf }) => lanesOf ?? [])
-  if (laned.length === 0) return record(store, outcomes)
+  if (laned.length === 0) {
+    const { counted, emptied } = await record(store, outcomes)
+    // They got their lanes after they were claimed. Dying here leaves a run waiting, and reconciling finds it.
+    if (emptied.length > 0) await lockAndFillLanes(store, emptied)
+    return counted
+  }
   return store.transaction(async (session) => {
     await lockLanes(session, laned)
-    return record(session, outcomes)
+    const { counted, emptied } = await record(session, outcomes)
+    if (emptied.length > 0) await fillLanes(session, emptied)
+    return counted
   })
 }
 
-/**
- * Keeps ticks from filling the lanes of these schedules until the transaction ends. A tick that puts a run into lane 1
- * and an outcome that empties lane 0 would not see each other otherwise, and the run would wait for ever.
- */
-export async function lockLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
-  await session.query(
-    'select from {schema}.cursors where schedule_id = any($1) order by schedule_id for update',
-    [scheduleIds],
-  )
-}
-
-async function record(session: Session, outcomes: readonly Outcome[]): Promise<Set<string>> {
+async function record(
+  session: Session,
+  outcomes: readonly Outcome[],
+): Promise<{ counted: Set<string>; emptied: string[] }> {
   const failure = (outcome: Outcome) => (outcome.state === 'succeeded' ? null : outcome)
-  const rows = await session.query<{ id: string; lease_token: string }>(RECORD_OUTCOMES, [
-    session.now(),
-    outcomes.map(({ runId }) => runId),
-    outcomes.map(({ leaseToken }) => leaseToken),
-    outcomes.map(({ state }) => state),
-    outcomes.map((outcome) => (outcome.state === 'succeeded' ? outcome.result : null)),
-    outcomes.map((outcome) => failure(outcome)?.delayMs ?? null),
-    outcomes.map((outcome) => failure(outcome)?.code ?? null),
-    outcomes.map((outcome) => failure(outcome)?.message ?? null),
-    outcomes.map((outcome) => failure(outcome)?.stack ?? null),
-  ])
-  return new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token })))
+  const rows = await session.query<{ id: string; lease_token: string; emptied: string | null }>(
+    RECORD_OUTCOMES,
+    [
+      session.now(),
+      outcomes.map(({ runId }) => runId),
+      outcomes.map(({ leaseToken }) => leaseToken),
+      outcomes.map(({ state }) => state),
+      outcomes.map((outcome) => (outcome.state === 'succeeded' ? outcome.result : null)),
+      outcomes.map((outcome) => failure(outcome)?.delayMs ?? null),
+      outcomes.map((outcome) => failure(outcome)?.code ?? null),
+      outcomes.map((outcome) => failure(outcome)?.message ?? null),
+      outcomes.map((outcome) => failure(outcome)?.stack ?? null),
+    ],
+  )
+  return {
+    counted: new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token }))),
+    emptied: rows.flatMap(({ emptied }) => emptied ?? []),
+  }
 }
 
 /** One attempt's hold on a run: the same run may be held again under another token. */
@@ -149,12 +155,8 @@ export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: str
   return `${runId} ${leaseToken}`
 }
 
-/** Whoever ends the run of lane 0 lets the one that waits in lane 1 take its place, in the same statement. */
-export function promote(ended: string): string {
-  return `update {schema}.runs as waiting set lane = 0
-    from ${ended} where waiting.schedule_id = ${ended}.schedule_id and waiting.scope = ${ended}.scope and waiting.lane = 1
-      and waiting.state in ('pending', 'retrying') and ${ended}.lane = 0 and ${ended}.state <> 'retrying'`
-}
+/** The schedule whose lane 0 a run has left. */
+export const EMPTIED = `case when lane = 0 and state <> 'retrying' then schedule_id end as emptied`
 
 const RECORD_OUTCOMES = `
   with clock as materialized (select ${NOW} as now),
@@ -166,16 +168,15 @@ const RECORD_OUTCOMES = `
     from clock, unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
       as o (id, lease_token, state, result, delay_ms, code, message, stack)
     where r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
-    returning r.id, r.lease_token, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.worker_id, r.started_at, clock.now,
+    returning r.id, r.lease_token, r.state, r.schedule_id, r.lane, r.attempt, r.worker_id, r.started_at, clock.now,
       o.code, o.message, o.stack
   ),
-  promoted as (${promote('ended')}),
   failed as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message, stack)
     select id, attempt, worker_id, started_at, now, code, message, stack from ended where code is not null
   )
-  select id, lease_token from ended
+  select id, lease_token, ${EMPTIED} from ended
   union all
-  select r.id, r.lease_token from {schema}.runs as r
+  select r.id, r.lease_token, null from {schema}.runs as r
   join unnest($2::uuid[], $3::uuid[]) as o (id, lease_token) on r.id = o.id and r.lease_token = o.lease_token
   where r.state <> 'running'`
