@@ -1,4 +1,4 @@
-import { askProviders, type ProvidedScopes } from '../client/scopes.js'
+import type { ProvidedScopes } from '../client/scopes.js'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
@@ -11,6 +11,7 @@ import type { Store } from '../store/store.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
+import { createProviders } from './providers.js'
 import { reconcile } from './reconcile.js'
 import { type TickReport, tick } from './tick.js'
 
@@ -32,6 +33,8 @@ const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
 const RECONCILE_EVERY_MS = 5 * 60_000
 const PROVIDER_RETRY_MS = 10_000
+/** How long a tick waits for scope providers; slower ones are taken by the tick after their answer. */
+const PROVIDER_PATIENCE_MS = 50
 
 export interface Scheduler {
   start(): void
@@ -39,7 +42,7 @@ export interface Scheduler {
   stop(): Promise<void>
   /** Looks at once instead of sleeping on. */
   wake(): void
-  /** One batch. */
+  /** One batch, for which it waits until the scope providers have answered. */
   tick(): Promise<TickReport>
 }
 
@@ -54,15 +57,19 @@ export function createScheduler(parts: {
 }): Scheduler {
   const { store, bus, logger, jobs, batch } = parts
   const wait = createWait(parts.clock)
+  const providers = createProviders(jobs, wait.wake)
   let stopping = false
   let loop: Promise<void> | undefined
 
   /** What this process can take: it need not wake for anything else. */
-  const takeable = () => ({ kinds: TIMING_KINDS, providers: localProviders() })
+  const takeable = () => ({
+    kinds: TIMING_KINDS,
+    providers: localProviders().filter((job) => !providers.isAsking(job)),
+  })
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
-  async function tickOnce(): Promise<TickReport> {
-    const scopes = await askDueProviders(localProviders())
+  async function tickOnce(patienceMs: number): Promise<TickReport> {
+    const scopes = await askDueProviders(patienceMs)
     const ended = await resumeEnded({ store, jobs, bus }, batch, logger)
     const report = await tickHalving(batch, scopes)
     emitAll(bus, report)
@@ -83,16 +90,16 @@ export function createScheduler(parts: {
   }
 
   /** One that fails is asked again in a while; its schedules do not hold up the others until then. */
-  async function askDueProviders(providers: readonly string[]): Promise<ProvidedScopes> {
-    const due = providers.length === 0 ? [] : await listDueProviders(store, providers)
+  async function askDueProviders(patienceMs: number): Promise<ProvidedScopes> {
+    const local = localProviders()
+    const due = local.length === 0 ? [] : await listDueProviders(store, local)
     if (due.length === 0) return new Map()
-    const failed: { job: string; error: string }[] = []
-    const scopes = await askProviders(jobs, due, await readNow(store), (job, error) => {
+    const { scopes, failed } = await providers.answers(due, await readNow(store), patienceMs)
+    for (const { job, error } of failed) {
       logger.error({ job, err: error }, 'a scope provider failed; it is asked again')
-      failed.push({ job, error: `its scopes: ${error instanceof Error ? error.message : String(error)}` })
-    })
-    for (const { job, error } of failed)
-      await setAsideProvider(store, job, storableText(error), PROVIDER_RETRY_MS)
+      const reason = `its scopes: ${error instanceof Error ? error.message : String(error)}`
+      await setAsideProvider(store, job, storableText(reason), PROVIDER_RETRY_MS)
+    }
     return scopes
   }
 
@@ -108,7 +115,7 @@ export function createScheduler(parts: {
             logger.error({ err: error }, 'cursors could not be reconciled'),
           )
         }
-        const { due } = await tickOnce()
+        const { due } = await tickOnce(PROVIDER_PATIENCE_MS)
         backoffMs = FIRST_BACKOFF_MS
         if (due === batch) continue
         const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
@@ -125,7 +132,7 @@ export function createScheduler(parts: {
   }
 
   return {
-    tick: tickOnce,
+    tick: () => tickOnce(Number.POSITIVE_INFINITY),
     wake: wait.wake,
     start() {
       stopping = false

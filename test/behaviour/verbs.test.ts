@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { cron, every, once, rrule } from '../../src/index.js'
+import { silentLogger } from '../../src/logger.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
@@ -412,6 +413,32 @@ describe('scopes of a provider', () => {
     fails = false
     await h.advance('10 seconds')
     expect(await h.planTimes('s')).toEqual(['2026-03-01T12:01:00.000Z'])
+  })
+})
+
+describe('a scope provider that takes its time', () => {
+  it('delays no other schedule, and is heard when it answers', async () => {
+    const errors: unknown[] = []
+    const logger = { ...silentLogger, error: (facts: object) => void errors.push(facts) }
+    const { escapement } = await openHarness({ at: AT, logger })
+    onTestFinished(() => escapement.stop())
+    const ran: string[] = []
+    let answer = () => {}
+    const asked = new Promise<string[]>((resolve) => {
+      answer = () => resolve(['acme'])
+    })
+    escapement.job('slow', { scopes: () => asked, handler: ({ scope }) => void ran.push(scope!) })
+    // The provider answers only after the other schedule has run.
+    escapement.job('quick', {
+      handler: () => {
+        ran.push('quick')
+        answer()
+      },
+    })
+    for (const job of ['slow', 'quick']) await escapement.schedules.put(job, { job, timing: once(AT) })
+    await escapement.start()
+    await expect.poll(() => ran, { timeout: 10_000 }).toEqual(['quick', 'acme'])
+    expect(errors).toEqual([])
   })
 })
 
