@@ -1,5 +1,8 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { assemble } from '../../src/escapement.js'
 import { every, once } from '../../src/index.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
+import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const noop = { handler: () => {} }
@@ -53,6 +56,59 @@ describe('firing', () => {
       state: 'finished',
       timing: { kind: 'once', at: '2026-03-01T09:00:00.000Z' },
     })
+  })
+
+  it('drains a backlog larger than one batch at once, batch after batch, without sleeping', async () => {
+    const clock = createManualClock(Date.parse('2026-03-01T00:00:30Z'))
+    const sleeps: number[] = []
+    const h = await openHarness({ at: clock.now() })
+    const { escapement } = await assemble({
+      database: await sharedDatabase(),
+      schema: h.schema,
+      scheduler: { batch: 10 },
+      clock: {
+        ...clock,
+        sleep: (ms, signal) => {
+          sleeps.push(created)
+          return clock.sleep(ms, signal)
+        },
+      },
+    })
+    onTestFinished(() => escapement.close())
+    h.job('noop', noop)
+    await h.advance('0s')
+    for (let index = 0; index < 35; index++) {
+      await h.schedules.put(`s-${index}`, { job: 'noop', timing: every('1 minute') })
+    }
+    let created = 0
+    const all = new Promise<void>((resolve) => {
+      escapement.on('run.created', () => {
+        created += 1
+        if (created === 35) resolve()
+      })
+    })
+    clock.set(Date.parse('2026-03-01T00:01:00Z'))
+    await escapement.start({ roles: ['scheduler'] })
+    await all
+    expect(sleeps.filter((done) => done < 35)).toEqual([])
+    await escapement.stop()
+  })
+
+  it('touches no run that exists when its schedule is paused, retuned or deleted', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
+    h.job('noop', noop)
+    const { id } = await h.schedules.put('s', { job: 'noop', timing: every('1 minute'), delay: '1 hour' })
+    await h.advance('2 minutes')
+    const runs = () =>
+      h.escapement.database.query(`select * from "${h.schema}".runs where schedule_id = $1 order by id`, [id])
+    const before = await runs()
+    expect(before).toHaveLength(2)
+    await h.schedules.pause('s')
+    await h.schedules.put('s', { job: 'noop', timing: every('1 hour'), priority: 5 })
+    await h.schedules.delete('s')
+    expect(await runs()).toEqual(before)
+    await h.advance('2 hours')
+    expect((await h.runs.get(before[0]!.id as string)).state).toBe('succeeded')
   })
 
   it('catches up nothing from before its creation', async () => {

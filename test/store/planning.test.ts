@@ -41,6 +41,15 @@ describe('recordPlans', () => {
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T01:00:00Z'))
   })
 
+  it('writes nothing for a schedule that was paused after it was read', async () => {
+    const { h, store, planned } = await plannedTick()
+    await h.schedules.pause('s')
+    expect(await recordPlans(store, planned, store.channel)).toEqual([])
+    // What was due before the pause has met the state before it, once.
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
+    expect(await h.schedules.get('s')).toMatchObject({ state: 'paused', nextAt: null })
+  })
+
   it.each([
     ['version', 'version = version + 1'],
     ['cursor', `next_at = next_at + interval '1 minute'`],

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { assemble } from '../../src/escapement.js'
 import { createEscapement, every } from '../../src/index.js'
 import { planOccurrences } from '../../src/schedules/plan.js'
 import { openDatabase } from '../../src/store/open.js'
@@ -97,6 +98,67 @@ describe('two connections', () => {
       expect(await lockDueSchedules(store, limits)).toEqual({ due: [], now: null })
     })
     expect((await lockDueSchedules(store, limits)).due).toHaveLength(1)
+  })
+
+  it('and more that all tick at once yield one run per occurrence, and the losers are silent', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z')
+    const h = await openHarness({ at })
+    h.job('noop', { handler: () => {} })
+    const names = Array.from({ length: 300 }, (_, index) => `s-${index}`)
+    await h.schedules.sync(
+      Object.fromEntries(names.map((name) => [name, { job: 'noop', timing: every('1 minute') }])),
+    )
+    const said: string[] = []
+    const say = (_: object, message: string) => void said.push(message)
+    const logger = { debug() {}, info() {}, warn: say, error: say }
+    const schedulers = await Promise.all(
+      Array.from({ length: 6 }, () =>
+        assemble({
+          database: postgresUrl(),
+          schema: h.schema,
+          clock: createManualClock(at),
+          logger,
+          scheduler: { batch: 20 },
+        }),
+      ),
+    )
+    onTestFinished(async () => {
+      for (const { escapement } of schedulers) await escapement.close()
+    })
+    const created = await Promise.all(
+      schedulers.map(async ({ scheduler }) => {
+        let sum = 0
+        for (let report = await scheduler.tick(); report.due > 0; report = await scheduler.tick()) {
+          sum += report.created.length
+        }
+        return sum
+      }),
+    )
+    expect(created.reduce((sum, count) => sum + count, 0)).toBe(300)
+    expect(said).toEqual([])
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it('that trigger a schedule which must not overlap: one gets its run, by the index and not by a look before', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
+    const other = await openHarness({ at: '2026-03-01T00:00:30Z', schema: h.schema, database: postgresUrl() })
+    h.job('noop', { handler: () => {} })
+    await h.schedules.put('s', { job: 'noop', timing: every('1 minute'), overlap: 'skip' })
+    const tried = await Promise.allSettled(
+      [h, other, h, other].map(({ schedules }) => schedules.trigger('s')),
+    )
+    expect(tried.map(({ status }) => status).sort()).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ])
+    const past = h.escapement.database.query(
+      `insert into "${h.schema}".runs select (r).* from (
+         select jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid())) as r from "${h.schema}".runs as r
+       ) as copy`,
+    )
+    await expect(past).rejects.toThrow(/runs_one_open_per_lane/)
   })
 
   it('of which one fills lane 1 while the other empties lane 0: the run that waits gets its turn', async () => {
