@@ -64,12 +64,18 @@ export async function changeSchedules(
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
   await updateSchedules(context.session, written, context.now)
   await changeLanes(context, changes)
+  await deleteDone(context.session, written)
+  return written.map(({ id }) => id)
+}
+
+/** That they are finished is in the change that was just written; that they are deleted is another. */
+async function deleteDone(session: Session, written: readonly Written[]): Promise<void> {
   const done = written.filter(({ state, content }) => state === 'finished' && content.policies.deleteWhenDone)
+  if (done.length === 0) return
   await finishSchedules(
-    context.session,
+    session,
     done.map(({ id }) => ({ id, deleteWhenDone: true })),
   )
-  return written.map(({ id }) => id)
 }
 
 /** Open runs follow the overlap policy as it is now. */

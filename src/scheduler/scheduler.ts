@@ -85,7 +85,7 @@ export function createScheduler(parts: {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving(Math.ceil(limit / 2), scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, created: [], finished: [] }
+      return { due: 1, created: [], ended: [] }
     }
   }
 
@@ -147,7 +147,7 @@ export function createScheduler(parts: {
   }
 }
 
-function emitAll(bus: EventBus, { created, finished }: TickReport): void {
+function emitAll(bus: EventBus, { created, ended }: TickReport): void {
   for (const run of created) {
     bus.emit('run.created', {
       runId: run.id,
@@ -161,7 +161,7 @@ function emitAll(bus: EventBus, { created, finished }: TickReport): void {
       error: null,
     })
   }
-  for (const { id, name, version } of finished) {
+  for (const { id, name, version } of ended) {
     bus.emit('schedule.finished', { scheduleId: id, schedule: name, version })
   }
 }

@@ -4,6 +4,7 @@ import {
   type CreatedRun,
   type DueLimits,
   type DueSchedule,
+  type EndedSchedule,
   finishSchedules,
   forgetRequests,
   lockDueSchedules,
@@ -13,14 +14,15 @@ import {
   setAside,
 } from '../store/queries/planning.js'
 import { toPlannable } from '../store/rows.js'
-import type { Store } from '../store/store.js'
+import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
 
 export interface TickReport {
   /** How many schedules were due and ours; as many as the limit means that more may be waiting. */
   due: number
   created: (CreatedRun & { schedule: string })[]
-  finished: DueSchedule[]
+  /** Those that have no plan time left. */
+  ended: EndedSchedule[]
 }
 
 /** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
@@ -42,7 +44,7 @@ export async function tick(
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
     const { due, now } = await lockDueSchedules(session, limits)
-    if (now === null) return { due: 0, created: [], finished: [] }
+    if (now === null) return { due: 0, created: [], ended: [] }
     const requests = await readSkipRequests(
       session,
       due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
@@ -62,18 +64,23 @@ export async function tick(
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
-    const finished = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
-    await finishSchedules(
-      session,
-      finished.map(({ id, policies }) => ({ id, deleteWhenDone: policies.deleteWhenDone })),
-    )
+    const done = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
+    const ended = await finish(session, done)
     const names = new Map(due.map(({ id, name }) => [id, name]))
     return {
       due: due.length,
       created: created.map((run) => ({ ...run, schedule: names.get(run.schedule_id)! })),
-      finished,
+      ended,
     }
   })
+}
+
+async function finish(session: Session, done: readonly DueSchedule[]): Promise<EndedSchedule[]> {
+  if (done.length === 0) return []
+  return finishSchedules(
+    session,
+    done.map(({ id, policies }) => ({ id, deleteWhenDone: policies.deleteWhenDone })),
+  )
 }
 
 function planDue(
