@@ -116,7 +116,9 @@ function wire(connections: Connections, settings: Settings): Assembly {
   const scheduler = createScheduler({ store, clock, bus, logger, jobs, batch: settings.scheduler.batch })
   const worker = createWorker({ store, clock, bus, logger, jobs, version: VERSION, ...settings.worker })
 
-  bus.on('schedule.changed', () => scheduler.wake())
+  for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
+    bus.on(name, () => scheduler.wake())
+  }
   bus.on('run.created', () => worker.wake())
   const wakeUp = (payload: string) => {
     if (payload !== 'runs') scheduler.wake()

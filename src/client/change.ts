@@ -5,6 +5,7 @@
  * the change log can tell which version each plan time met.
  */
 import { EscapementError } from '../errors.js'
+import type { ScheduleAct } from '../events/schedule-events.js'
 import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
@@ -40,6 +41,8 @@ export interface ChangeContext {
   actor: string | null
   /** What the scope providers gave, by job. */
   scopes: ReadonlyMap<string, readonly string[]>
+  /** What is told once the transaction has committed. */
+  acts: ScheduleAct[]
 }
 
 /** Thrown where more is due than one transaction settles; whoever began it settles the rest first. */
@@ -64,18 +67,32 @@ export async function changeSchedules(
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
   await updateSchedules(context.session, written, context.now)
   await changeLanes(context, changes)
-  await deleteDone(context.session, written)
+  const deleted = await deleteDone(context.session, written)
+  const states = new Map(rows.map(({ id, state }) => [id, state]))
+  for (const one of written) {
+    const isFinished = one.state === 'finished' && states.get(one.id) !== 'finished'
+    context.acts.push(actOf(context.action, one, { isFinished, isDeleted: deleted.has(one.id) }))
+  }
   return written.map(({ id }) => id)
 }
 
 /** That they are finished is in the change that was just written; that they are deleted is another. */
-async function deleteDone(session: Session, written: readonly Written[]): Promise<void> {
+async function deleteDone(session: Session, written: readonly Written[]): Promise<Set<string>> {
   const done = written.filter(({ state, content }) => state === 'finished' && content.policies.deleteWhenDone)
-  if (done.length === 0) return
-  await finishSchedules(
+  if (done.length === 0) return new Set()
+  const deleted = await finishSchedules(
     session,
     done.map(({ id }) => ({ id, deleteWhenDone: true })),
   )
+  return new Set(deleted.map(({ id }) => id))
+}
+
+export function actOf(
+  action: string,
+  { id, name, version }: { id: string; name: string; version: number },
+  outcome: Pick<ScheduleAct, 'isFinished' | 'isDeleted'> = {},
+): ScheduleAct {
+  return { action, scheduleId: id, schedule: name, version, ...outcome }
 }
 
 /** Open runs follow the overlap policy as it is now. */

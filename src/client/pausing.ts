@@ -69,6 +69,12 @@ function pausing({ now, actor }: ChangeContext, options: PauseOptions) {
     if (row.state === 'finished') return null
     // What broke it stays to be seen.
     const reason = options.reason ?? (row.state === 'broken' ? row.state_reason : null)
+    const isSame =
+      row.state === 'paused' &&
+      row.state_reason === reason &&
+      row.state_by === actor &&
+      (row.state_until?.getTime() ?? null) === until
+    if (isSame) return null
     return { state: { is: 'paused', reason, by: actor, until } }
   }
 }

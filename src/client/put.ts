@@ -13,7 +13,14 @@ import { insertSchedules, type Written } from '../store/queries/schedules.js'
 import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
-import { boundsOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
+import {
+  actOf,
+  boundsOf,
+  type Change,
+  type ChangeContext,
+  type ChangedTo,
+  changeSchedules,
+} from './change.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
@@ -69,7 +76,12 @@ async function create(
 ): Promise<Set<string>> {
   if (declared.length === 0) return new Set()
   const written = declared.map((one) => createdOf(context, one, source ?? null))
-  return insertSchedules(context.session, written, context.now)
+  const created = await insertSchedules(context.session, written, context.now)
+  for (const one of written) {
+    if (created.has(one.name))
+      context.acts.push(actOf(context.action, one, { isFinished: one.state === 'finished' }))
+  }
+  return created
 }
 
 function createdOf(

@@ -1,6 +1,6 @@
 import { deleteSchedules, insertChanges } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
-import { BacklogLeft, type ChangeContext, settle } from './change.js'
+import { actOf, BacklogLeft, type ChangeContext, settle } from './change.js'
 
 /** Deletes rows whose cursors are locked, after what is due of them; the change log says what they were. */
 export async function deleteLocked(
@@ -26,4 +26,5 @@ export async function deleteLocked(
     rows.map(({ id }) => id),
     { runs },
   )
+  context.acts.push(...rows.map((row) => actOf('delete', row)))
 }

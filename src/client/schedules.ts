@@ -128,7 +128,7 @@ export interface Schedules {
 export type Patch = { [Field in keyof ScheduleDefinition]?: ScheduleDefinition[Field] | null }
 
 export function createSchedules(parts: VerbParts): Schedules {
-  const { store, bus } = parts
+  const { store } = parts
 
   async function findRow(name: string): Promise<ScheduleRow> {
     const row = await findSchedule(store, name)
@@ -146,12 +146,6 @@ export function createSchedules(parts: VerbParts): Schedules {
 
   const get = async (name: string) => toSchedule(await findRow(name))
 
-  async function changed(name: string): Promise<Schedule> {
-    const schedule = await get(name)
-    bus.emit('schedule.changed', { scheduleId: schedule.id, schedule: name, version: schedule.version })
-    return schedule
-  }
-
   function patched(row: ScheduleRow, fields: Patch): ScheduleDefinition {
     const merged = { ...definitionOf(contentOf(row)), ...fields }
     const given = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined)
@@ -161,8 +155,8 @@ export function createSchedules(parts: VerbParts): Schedules {
   const schedules: Schedules = {
     async put(name, definition, { actor, expectedVersion } = {}) {
       const declared = await declare(parts, [{ name, definition: definition as ScheduleDefinition }])
-      const done = await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
-      return done.length > 0 ? changed(name) : get(name)
+      await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
+      return get(name)
     },
     async patch(name, fields, options = {}) {
       // The version makes it one step: an edit between reading and writing is not overwritten but read again.
@@ -171,8 +165,8 @@ export function createSchedules(parts: VerbParts): Schedules {
       const declared = await declare(parts, [{ name, definition: patched(row, fields) }])
       const request = { declared, action: 'patch', actor: options.actor, expectedVersion: row.version }
       try {
-        const done = await putSchedules(parts, request)
-        return done.length > 0 ? changed(name) : get(name)
+        await putSchedules(parts, request)
+        return await get(name)
       } catch (error) {
         const isRace = error instanceof EscapementError && error.code === 'version_conflict'
         if (isRace && options.expectedVersion === undefined) return schedules.patch(name, fields, options)
@@ -185,11 +179,11 @@ export function createSchedules(parts: VerbParts): Schedules {
     },
     async pause(name, options = {}) {
       await pauseOne(parts, name, options)
-      return changed(name)
+      return get(name)
     },
     async resume(name, options = {}) {
       await resumeOne(parts, name, options)
-      return changed(name)
+      return get(name)
     },
     pauseGroup: (group, options = {}) => pauseGroup(parts, group, options),
     resumeGroup: (group, options = {}) => resumeGroup(parts, group, options),
@@ -208,7 +202,7 @@ export function createSchedules(parts: VerbParts): Schedules {
           throw (error as { code?: string }).code === '23505' ? scheduleExists(to) : error
         })
       })
-      return changed(to)
+      return get(to)
     },
     async delete(name, { actor, expectedVersion, runs = 'keep' } = {}) {
       await withLockedOne(parts, name, { action: 'delete', actor }, async (context, row) => {

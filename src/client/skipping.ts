@@ -7,7 +7,7 @@ import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { logAction } from './change.js'
+import { actOf, logAction } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 /** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */
@@ -26,7 +26,9 @@ export function requestSkip(
       verb === 'skip'
         ? await addSkipRequest(context.session, request)
         : await removeSkipRequest(context.session, request)
-    if (changed) await logAction(context, row, `${verb} ${formatInstant(planTime)}`)
+    if (!changed) return
+    await logAction(context, row, `${verb} ${formatInstant(planTime)}`)
+    context.acts.push(actOf(verb, row))
   })
 }
 

@@ -1,5 +1,5 @@
 import type { ScheduleDefinition } from '../schedules/schedule.js'
-import { findByNames, listSchedules } from '../store/queries/schedules.js'
+import { listSchedules } from '../store/queries/schedules.js'
 import { declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
@@ -39,9 +39,6 @@ export async function syncSchedules(
   for (let start = 0; start < declared.length; start += CHUNK) {
     const chunk = declared.slice(start, start + CHUNK)
     changed.push(...(await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })))
-  }
-  for (const row of await findByNames(parts.store, changed)) {
-    parts.bus.emit('schedule.changed', { scheduleId: row.id, schedule: row.name, version: row.version })
   }
   return {
     changed,

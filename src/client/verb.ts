@@ -1,4 +1,5 @@
 import type { EventBus } from '../events/bus.js'
+import { type ScheduleAct, tellActs } from '../events/schedule-events.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { listProviderJobs, lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
@@ -26,7 +27,7 @@ export interface EditOptions extends VerbOptions {
 
 /**
  * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Providers
- * are asked before it, and schedulers are told after it. Where more is due than one transaction settles, the backlog is
+ * are asked before it; schedulers and listeners are told after it. Where more is due than one transaction settles, the backlog is
  * settled first, part by part.
  */
 export async function withLocked<T>(
@@ -35,18 +36,22 @@ export async function withLocked<T>(
   options: { action: string; actor: string | undefined },
   work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
 ): Promise<T> {
-  const { store, jobs } = parts
+  const { store, jobs, bus } = parts
   const scopes = await scopesFor(store, jobs, names)
-  const attempt = <R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> =>
-    store.transaction(async (session) => {
+  async function attempt<R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> {
+    const acts: ScheduleAct[] = []
+    const done = await store.transaction(async (session) => {
       const { rows, now } = await lockNamed(session, names)
       const { action, actor = null } = options
-      const context = { session, channel: store.channel, now, action, actor, scopes }
+      const context = { session, channel: store.channel, now, action, actor, scopes, acts }
       const hasChanged = await endPauses(context, rows)
       const result = await step(context, hasChanged ? (await lockNamed(session, names)).rows : rows)
       await notify(session, store.channel, 'schedules')
       return result
     })
+    tellActs(bus, acts)
+    return done
+  }
   for (;;) {
     try {
       return await attempt(work)

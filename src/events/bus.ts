@@ -25,8 +25,14 @@ export interface ScheduleEvent {
 
 /** Each event's name and what it carries. Events are hints about what this process did; the database is the truth. */
 export interface EventMap {
+  /** It was put, patched, renamed or synchronised, or a plan time of it was wished away. */
   'schedule.changed': ScheduleEvent
+  'schedule.paused': ScheduleEvent
+  /** By a person, or because its pause came to its end. */
+  'schedule.resumed': ScheduleEvent
+  /** It has no plan time left. */
   'schedule.finished': ScheduleEvent
+  'schedule.deleted': ScheduleEvent
   'run.created': RunEvent
   'run.started': RunEvent
   'run.succeeded': RunEvent
@@ -38,7 +44,10 @@ export type EventName = keyof EventMap
 
 const EVENT_NAMES: readonly string[] = [
   'schedule.changed',
+  'schedule.paused',
+  'schedule.resumed',
   'schedule.finished',
+  'schedule.deleted',
   'run.created',
   'run.started',
   'run.succeeded',

@@ -1,6 +1,7 @@
 import type { ProvidedScopes } from '../client/scopes.js'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
+import { tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
@@ -161,7 +162,12 @@ function emitAll(bus: EventBus, { created, ended }: TickReport): void {
       error: null,
     })
   }
-  for (const { id, name, version } of ended) {
-    bus.emit('schedule.finished', { scheduleId: id, schedule: name, version })
-  }
+  const acts = ended.map(({ id, name, version, is_deleted }) => ({
+    action: 'finish',
+    scheduleId: id,
+    schedule: name,
+    version,
+    isDeleted: is_deleted,
+  }))
+  tellActs(bus, acts)
 }

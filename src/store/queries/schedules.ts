@@ -18,14 +18,6 @@ export function findSchedules(session: Session, ids: readonly string[]): Promise
   )
 }
 
-/** Which versions these schedules are at. */
-export function findByNames(
-  session: Session,
-  names: readonly string[],
-): Promise<{ id: string; name: string; version: number }[]> {
-  return session.query('select id, name, version from {schema}.schedules where name = any($1)', [names])
-}
-
 export interface ScheduleFilter {
   state?: ScheduleState
   group?: string
