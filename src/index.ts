@@ -3,7 +3,7 @@ export type { Diagnosis } from './client/doctor.js'
 export type { ForecastBucket } from './client/forecast.js'
 export type { Occurrence } from './client/ledger.js'
 export type { PauseOptions } from './client/pausing.js'
-export type { ScheduleDiff, SchedulePreview } from './client/previewing.js'
+export type { SchedulePreview } from './client/previewing.js'
 export type { Runs } from './client/runs.js'
 export type {
   DeleteOptions,
@@ -38,6 +38,7 @@ export {
 export type { RetryPolicy } from './runs/retry-delay.js'
 export type { Run, RunState, RunTrigger } from './runs/run.js'
 export type { SkipReason } from './schedules/catch-up.js'
+export type { ScheduleDiff } from './schedules/diff.js'
 export type { CatchUp, Overlap, PolicyFields } from './schedules/policies.js'
 export type { Schedule, ScheduleDefinition, ScheduleState, StateNote } from './schedules/schedule.js'
 export type { Database, Param, Queryable, Transaction } from './store/database.js'

@@ -3,6 +3,7 @@
  * the ledger. It covers what is decided: (ledger_from, decided_through] of each schedule, read in one snapshot.
  */
 import { runIdOf } from '../runs/run-id.js'
+import { boundsOf } from '../schedules/bounds.js'
 import type { Grid, SkipReason } from '../schedules/catch-up.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import {
@@ -14,7 +15,6 @@ import {
 import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
-import { boundsOf } from './change.js'
 import { gridOfContent } from './ledger.js'
 
 export interface AuditOptions {

@@ -6,6 +6,7 @@
  */
 import { EscapementError } from '../errors.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
+import { beforeFirst, boundsOf } from '../schedules/bounds.js'
 import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
@@ -18,8 +19,8 @@ import {
 import { insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
-import { type Instant, LAST_INSTANT } from '../time/instant.js'
-import { compileTiming, type Timing } from '../time/timing.js'
+import type { Instant } from '../time/instant.js'
+import { compileTiming } from '../time/timing.js'
 
 /** What a verb wants a schedule to be; null where it wants no change. */
 export type Change = (row: ScheduleRow) => ChangedTo | null
@@ -215,23 +216,6 @@ function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: 
     decidedThrough,
     change: { action, actor, before, after: content },
   }
-}
-
-/** The instant before the first plan time: `once` is due even when its time has passed at creation. */
-export function beforeFirst(timing: Timing, startAt: Instant): Instant {
-  return timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt - 1
-}
-
-/** Where the plan times begin, and where `endAt` or `limit` ends them. */
-export function boundsOf(
-  content: ScheduleContent,
-  createdAt: Instant,
-): { startAt: Instant; untilAt: Instant | null } {
-  const startAt = content.startAt === null ? createdAt : Date.parse(content.startAt)
-  const endAt = content.endAt === null ? null : Date.parse(content.endAt)
-  if (content.limit === null) return { startAt, untilAt: endAt }
-  const counted = compileTiming(content.timing).between(startAt, endAt ?? LAST_INSTANT, content.limit)
-  return { startAt, untilAt: counted.length < content.limit ? endAt : counted.at(-1)! + 1 }
 }
 
 function ms(date: Date | null): Instant | null {

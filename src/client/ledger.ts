@@ -1,5 +1,6 @@
 import { EscapementError } from '../errors.js'
 import type { RunState } from '../runs/run.js'
+import { beforeFirst, boundsOf } from '../schedules/bounds.js'
 import type { Grid, SkipReason } from '../schedules/catch-up.js'
 import { gridOf } from '../schedules/plan.js'
 import type { ScheduleContent } from '../schedules/schedule.js'
@@ -10,7 +11,6 @@ import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
-import { beforeFirst, boundsOf } from './change.js'
 
 /** What became, or is to become, of one plan time in one scope. */
 export interface Occurrence {

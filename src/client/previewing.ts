@@ -1,12 +1,9 @@
-import { gridOf } from '../schedules/plan.js'
-import type { ScheduleContent } from '../schedules/schedule.js'
+import { beforeFirst } from '../schedules/bounds.js'
 import { readSkipRequests } from '../store/queries/planning.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
-import { formatInstant, type Instant } from '../time/instant.js'
+import type { Instant } from '../time/instant.js'
 import { type PreviewedOccurrence, previewOccurrences } from '../time/preview.js'
-import { compileTiming } from '../time/timing.js'
-import { beforeFirst, boundsOf } from './change.js'
 
 export interface SchedulePreview {
   description: string
@@ -33,66 +30,4 @@ export async function previewSchedule(
       skipped: requests?.has(Date.parse(occurrence.planTime)) ?? false,
     })),
   }
-}
-
-export interface ScheduleDiff {
-  /** Plan times among the next ones that the edit takes away. */
-  removed: string[]
-  /** Plan times that it adds. */
-  added: string[]
-  kept: string[]
-  /** Fields whose content differs. */
-  fields: string[]
-}
-
-/** What an edit would do to the next `count` plan times, before it is made. */
-export function diffContents(
-  before: ScheduleContent,
-  after: ScheduleContent,
-  { now, count, createdAt }: { now: Instant; count: number; createdAt: Instant },
-): ScheduleDiff {
-  const old = nextTimes(before, { now, count, createdAt })
-  const next = nextTimes(after, { now, count, createdAt })
-  // Only as far as both lists reach: beyond that, one of them has merely not been asked.
-  const horizon = Math.min(reach(old, count), reach(next, count))
-  const within = (times: readonly Instant[]) => times.filter((time) => time <= horizon)
-  const oldTimes = new Set(within(old))
-  const newTimes = new Set(within(next))
-  const only = (from: ReadonlySet<Instant>, other: ReadonlySet<Instant>, both: boolean) =>
-    [...from].filter((time) => other.has(time) === both).map(formatInstant)
-  const names = Object.keys(after) as (keyof ScheduleContent)[]
-  return {
-    removed: only(oldTimes, newTimes, false),
-    added: only(newTimes, oldTimes, false),
-    kept: only(oldTimes, newTimes, true),
-    fields: names.filter((name) => canonical(before[name]) !== canonical(after[name])),
-  }
-}
-
-function nextTimes(
-  content: ScheduleContent,
-  { now, count, createdAt }: { now: Instant; count: number; createdAt: Instant },
-): Instant[] {
-  const { startAt, untilAt } = boundsOf(content, createdAt)
-  const grid = gridOf({ timing: compileTiming(content.timing), until: untilAt })
-  const times: Instant[] = []
-  let at = grid.next(Math.max(now, beforeFirst(content.timing, startAt)))
-  while (at !== null && times.length < count) {
-    times.push(at)
-    at = grid.next(at)
-  }
-  return times
-}
-
-function reach(times: readonly Instant[], count: number): Instant {
-  return times.length < count ? Number.POSITIVE_INFINITY : times.at(-1)!
-}
-
-/** Keys in one order: what comes from jsonb has them in another. */
-function canonical(value: unknown): string {
-  return JSON.stringify(value, (_, inner) =>
-    inner !== null && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  )
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { checkInput } from '../runs/job.js'
 import { unknownJob } from '../runs/job-registry.js'
+import { boundsOf } from '../schedules/bounds.js'
 import { firstPlanTime } from '../schedules/plan.js'
 import {
   DEFAULT_SCOPE,
@@ -13,14 +14,7 @@ import { insertSchedules, type Written } from '../store/queries/schedules.js'
 import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
-import {
-  actOf,
-  boundsOf,
-  type Change,
-  type ChangeContext,
-  type ChangedTo,
-  changeSchedules,
-} from './change.js'
+import { actOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 

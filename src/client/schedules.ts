@@ -1,6 +1,7 @@
-import { EscapementError } from '../errors.js'
+import { EscapementError, mistakesError } from '../errors.js'
 import type { RunState, RunTrigger } from '../runs/run.js'
 import type { SkipReason } from '../schedules/catch-up.js'
+import { diffContents, type ScheduleDiff } from '../schedules/diff.js'
 import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
 import { type HistoryRow, listHistory } from '../store/queries/ledger.js'
 import {
@@ -15,12 +16,12 @@ import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
-import { readOrThrow } from '../time/report.js'
+import { quote, readOrThrow } from '../time/report.js'
 import { changeSchedules } from './change.js'
 import { definitionOf } from './definition.js'
 import { ledgerOf, type Occurrence } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
-import { diffContents, previewSchedule, type ScheduleDiff, type SchedulePreview } from './previewing.js'
+import { previewSchedule, type SchedulePreview } from './previewing.js'
 import { declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-errors.js'
@@ -46,6 +47,9 @@ export interface ListOptions {
   /** @default 100 */
   limit?: number
 }
+
+/** How many plan times a diff looks at: pairing them takes the square of it. */
+const MAX_DIFF = 1_000
 
 export const LIST_DEFAULTS = { limit: 100 } satisfies ListOptions
 
@@ -110,7 +114,7 @@ export interface Schedules {
   delete(name: string, options?: DeleteOptions): Promise<void>
   /** The next plan times with skips and notes on daylight saving; none left is an empty list. */
   preview(name: string, options?: { after?: InstantInput; count?: number }): Promise<SchedulePreview>
-  /** What an edit would do to the next plan times, without making it. */
+  /** Which of the next plan times an edit would remove, move or add, without making it. */
   diff(name: string, fields: Patch, options?: { count?: number }): Promise<ScheduleDiff>
   /** Every plan time from `from` (inclusive) to `to` (exclusive) with its disposition. */
   occurrences(name: string, range: { from: InstantInput; to: InstantInput }): Promise<Occurrence[]>
@@ -216,6 +220,11 @@ export function createSchedules(parts: VerbParts): Schedules {
       return previewSchedule(store, row, { after: from, count })
     },
     async diff(name, fields, { count = 10 } = {}) {
+      if (!Number.isInteger(count) || count < 1 || count > MAX_DIFF) {
+        throw mistakesError('option_invalid', [
+          { field: 'count', message: `${quote(count)} – must be a whole number from 1 to ${MAX_DIFF}` },
+        ])
+      }
       const row = await findRow(name)
       const [declared] = await declare(parts, [{ name, definition: patched(row, fields) }])
       const now = await readNow(store)

@@ -284,17 +284,24 @@ describe('edits', () => {
     ])
   })
 
-  it('diff says which of the next plan times an edit removes and adds, without making it', async () => {
+  it('diff says which of the next plan times an edit removes, moves and adds, without making it', async () => {
     const { h } = await open()
     await h.schedules.put('s', { job: 'noop', timing: cron('0 9 * * *') })
     const diff = await h.schedules.diff('s', { timing: cron('0 9,18 * * MON-FRI') }, { count: 3 })
     expect(diff).toEqual({
       removed: [],
+      moved: [],
       added: ['2026-03-02T18:00:00.000Z'],
       kept: ['2026-03-02T09:00:00.000Z', '2026-03-03T09:00:00.000Z'],
       fields: ['timing'],
     })
+    expect(await h.schedules.diff('s', { timing: cron('0 10 * * *') }, { count: 1 })).toMatchObject({
+      removed: [],
+      moved: [{ from: '2026-03-02T09:00:00.000Z', to: '2026-03-02T10:00:00.000Z' }],
+      added: [],
+    })
     expect((await h.schedules.get('s')).version).toBe(1)
+    await expect(h.schedules.diff('s', {}, { count: 0 })).rejects.toMatchObject({ code: 'option_invalid' })
   })
 
   it('wake a finished schedule when its plan times are others', async () => {
