@@ -1,4 +1,5 @@
 export type { AuditReport, Finding } from './client/audit.js'
+export type { BackfillOptions, BackfillReport } from './client/backfill.js'
 export type { Diagnosis } from './client/doctor.js'
 export type { ForecastBucket } from './client/forecast.js'
 export type { Occurrence } from './client/ledger.js'
@@ -14,7 +15,7 @@ export type {
   Schedules,
 } from './client/schedules.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
-export type { BackfillOptions, BackfillReport, TriggerOptions } from './client/triggering.js'
+export type { TriggerOptions } from './client/triggering.js'
 export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'

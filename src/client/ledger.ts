@@ -4,12 +4,14 @@ import { beforeFirst, boundsOf } from '../schedules/bounds.js'
 import type { Grid, SkipReason } from '../schedules/catch-up.js'
 import { gridOf } from '../schedules/plan.js'
 import type { ScheduleContent } from '../schedules/schedule.js'
-import { listRunDispositions, listSkipDispositions } from '../store/queries/ledger.js'
+import { listRunDispositions, listSkipDispositions, type SkipDisposition } from '../store/queries/ledger.js'
 import { readSkipRequests } from '../store/queries/planning.js'
 import { type ChangeRow, listChanges } from '../store/queries/schedules.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
-import type { Instant } from '../time/instant.js'
+import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
+import { readAnchor } from '../time/once.js'
+import { readOrThrow } from '../time/report.js'
 import { compileTiming } from '../time/timing.js'
 
 /** What became, or is to become, of one plan time in one scope. */
@@ -33,6 +35,22 @@ export interface LedgerRange {
 
 const MAX_OCCURRENCES = 100_000
 
+/** A range as it was asked for; wall time in the schedule's zone where it has no offset. */
+export function readRange(
+  { timing }: ScheduleRow,
+  range: { from: InstantInput; to: InstantInput },
+): LedgerRange {
+  const zone = 'zone' in timing ? timing.zone : 'UTC'
+  return readOrThrow('option_invalid', (report) => {
+    const from = readAnchor(range.from, zone, 'from', report)
+    const to = readAnchor(range.to, zone, 'to', report)
+    if (from === undefined || to === undefined) return undefined
+    return from < to
+      ? { from, to }
+      : report('to', `${formatInstant(to)} – is not after from, and not in the range`)
+  })
+}
+
 /**
  * Every plan time of a schedule in a range with its disposition, oldest first. Decided ones come from runs and
  * skips, ranges expanded by the timing of the version that they belong to; what a pause leaves is derived from the
@@ -42,30 +60,64 @@ export async function ledgerOf(
   session: Session,
   row: ScheduleRow,
   { from, to }: LedgerRange,
-  { now, limit = MAX_OCCURRENCES }: { now: Instant; limit?: number },
+  now: Instant,
 ): Promise<Occurrence[]> {
   const found: Occurrence[] = []
-  const runs = await listRunDispositions(session, row.id, { from, to })
+  const runs = await listRunDispositions(session, row.id, { from, to }, MAX_OCCURRENCES + 1)
   const ran = new Set(runs.map(({ scope, plan_time }) => keyOf(scope, plan_time.getTime())))
   for (const run of runs) {
     found.push(occurrence(run.plan_time.getTime(), run.scope, { runId: run.id, runState: run.state }))
   }
-  const versions = gridsByVersion(row, await listChanges(session, row.id))
-  for (const skip of await listSkipDispositions(session, row.id, { from, to })) {
-    const grid = versions.get(skip.schedule_version) ?? gridOf(toPlannable(row))
-    const first = Math.max(skip.first_plan_time.getTime(), from)
-    const last = Math.min(skip.last_plan_time.getTime(), to - 1)
-    for (const planTime of planTimes(grid, skip.first_plan_time.getTime(), first, last)) {
-      if (ran.has(keyOf(skip.scope, planTime))) continue
-      found.push(occurrence(planTime, skip.scope, { reason: skip.reason }))
-      refuseMoreThan(limit, found)
-    }
+  refuseTooMany(found)
+  for await (const { planTime, scope, reason } of skippedTimes(session, row, { from, to })) {
+    if (ran.has(keyOf(scope, planTime))) continue
+    found.push(occurrence(planTime, scope, { reason }))
+    refuseTooMany(found)
   }
-  for (const upcoming of await undecided(session, row, { from, to }, { now, limit: limit - found.length })) {
-    found.push(upcoming)
-  }
-  refuseMoreThan(limit, found)
+  const limit = MAX_OCCURRENCES - found.length
+  for (const upcoming of await undecided(session, row, { from, to }, { now, limit })) found.push(upcoming)
+  refuseTooMany(found)
   return found.sort((a, b) => a.planTime.getTime() - b.planTime.getTime() || (a.scope < b.scope ? -1 : 1))
+}
+
+interface SkippedTime {
+  planTime: Instant
+  scope: string
+  reason: SkipReason
+}
+
+/** How many skipped ranges are read at once. */
+const PAGE = 1_000
+
+/**
+ * The plan times of skipped ranges, whatever ran of them later, one by one: who has seen enough stops. Each range is
+ * expanded by the timing of the version that it belongs to.
+ */
+export async function* skippedTimes(
+  session: Session,
+  row: ScheduleRow,
+  { from, to }: LedgerRange,
+): AsyncGenerator<SkippedTime> {
+  const versions = gridsByVersion(row, await listChanges(session, row.id))
+  let after: SkipDisposition | undefined
+  for (;;) {
+    const page: SkipDisposition[] = await listSkipDispositions(session, row.id, {
+      from,
+      to,
+      after,
+      limit: PAGE,
+    })
+    for (const { scope, reason, ...skip } of page) {
+      const grid = versions.get(skip.schedule_version) ?? gridOf(toPlannable(row))
+      const first = Math.max(skip.first_plan_time.getTime(), from)
+      const last = Math.min(skip.last_plan_time.getTime(), to - 1)
+      for (const planTime of planTimes(grid, skip.first_plan_time.getTime(), first, last)) {
+        yield { planTime, scope, reason }
+      }
+    }
+    if (page.length < PAGE) return
+    after = page.at(-1)
+  }
 }
 
 /** What lies after `decided_through`: skipped by the pause so far, and to come. */
@@ -140,10 +192,10 @@ function keyOf(scope: string, planTime: Instant): string {
   return `${planTime} ${scope}`
 }
 
-function refuseMoreThan(limit: number, found: readonly Occurrence[]): void {
-  if (found.length <= limit) return
+function refuseTooMany(found: readonly Occurrence[]): void {
+  if (found.length <= MAX_OCCURRENCES) return
   throw new EscapementError('range_too_large', {
-    message: `The range holds more than ${limit} occurrences. Ask for a shorter one.`,
-    details: { limit },
+    message: `from, to: the range holds more than ${MAX_OCCURRENCES} occurrences. Ask for a shorter one.`,
+    details: { limit: MAX_OCCURRENCES },
   })
 }

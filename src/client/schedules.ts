@@ -15,11 +15,11 @@ import {
 import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
-import { readAnchor } from '../time/once.js'
 import { quote, readOrThrow } from '../time/report.js'
+import { type BackfillOptions, type BackfillReport, backfillRuns } from './backfill.js'
 import { changeSchedules } from './change.js'
 import { definitionOf } from './definition.js'
-import { ledgerOf, type Occurrence } from './ledger.js'
+import { ledgerOf, type Occurrence, readRange } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
 import { previewSchedule, type SchedulePreview } from './previewing.js'
 import { declare, putSchedules } from './put.js'
@@ -27,13 +27,7 @@ import { deleteLocked } from './removing.js'
 import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-errors.js'
 import { requestSkip } from './skipping.js'
 import { type SyncOptions, type SyncReport, syncSchedules } from './sync.js'
-import {
-  type BackfillOptions,
-  type BackfillReport,
-  backfillRuns,
-  type TriggerOptions,
-  triggerRun,
-} from './triggering.js'
+import { type TriggerOptions, triggerRun } from './triggering.js'
 import { type EditOptions, type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 export interface ListOptions {
@@ -236,16 +230,11 @@ export function createSchedules(parts: VerbParts): Schedules {
     },
     async occurrences(name, { from, to }) {
       const row = await findRow(name)
-      const zone = 'zone' in row.timing ? row.timing.zone : 'UTC'
-      const range = readOrThrow('option_invalid', (report) => {
-        const first = readAnchor(from, zone, 'from', report)
-        const end = readAnchor(to, zone, 'to', report)
-        return first === undefined || end === undefined ? undefined : { from: first, to: end }
-      })
+      const range = readRange(row, { from, to })
       return snapshot(async (session) => {
         const [current] = await findSchedules(session, [row.id])
         if (!current) throw await scheduleNotFound(session, name)
-        return ledgerOf(session, current, range, { now: await readNow(session) })
+        return ledgerOf(session, current, range, await readNow(session))
       })
     },
     async history(name, { before, limit = LIST_DEFAULTS.limit } = {}) {

@@ -19,32 +19,54 @@ export interface SkipDisposition {
   reason: SkipReason
 }
 
-/** Runs of occurrences with plan times from `from` (inclusive) to `to` (exclusive). */
+/** Runs of occurrences with plan times from `from` (inclusive) to `to` (exclusive), oldest first. */
 export function listRunDispositions(
   session: Session,
   scheduleId: string,
   { from, to }: { from: Instant; to: Instant },
+  limit: number,
 ): Promise<RunDisposition[]> {
   return session.query<RunDisposition>(
     `select id, scope, plan_time, state, trigger from {schema}.runs
      where schedule_id = $1 and plan_time >= $2 and plan_time < $3 and trigger in ('scheduled', 'backfill')
-     order by plan_time, scope`,
-    [scheduleId, new Date(from), new Date(to)],
+     order by plan_time limit $4`,
+    [scheduleId, new Date(from), new Date(to), limit],
   )
 }
 
-/** Skipped ranges that touch the plan times from `from` (inclusive) to `to` (exclusive). */
+/**
+ * Skipped ranges that touch the plan times from `from` (inclusive) to `to` (exclusive), by their ends, after the one
+ * that is given.
+ */
 export function listSkipDispositions(
   session: Session,
   scheduleId: string,
-  { from, to }: { from: Instant; to: Instant },
+  {
+    from,
+    to,
+    after,
+    limit,
+  }: { from: Instant; to: Instant; after: SkipDisposition | undefined; limit: number },
 ): Promise<SkipDisposition[]> {
   return session.query<SkipDisposition>(
     `select scope, schedule_version, first_plan_time, last_plan_time, reason from {schema}.skips
-     where schedule_id = $1 and last_plan_time >= $2 and first_plan_time < $3
-     order by first_plan_time, scope`,
-    [scheduleId, new Date(from), new Date(to)],
+     where schedule_id = $1 and (last_plan_time, scope) > ($2, $3) and last_plan_time >= $4 and first_plan_time < $5
+     order by last_plan_time, scope limit $6`,
+    [
+      scheduleId,
+      after?.last_plan_time ?? new Date(from - 1),
+      after?.scope ?? '',
+      new Date(from),
+      new Date(to),
+      limit,
+    ],
   )
+}
+
+/** Those of these runs that there are. */
+export async function listExistingRuns(session: Session, ids: readonly string[]): Promise<Set<string>> {
+  const rows = await session.query<{ id: string }>('select id from {schema}.runs where id = any($1)', [ids])
+  return new Set(rows.map(({ id }) => id))
 }
 
 export interface HistoryRow {
