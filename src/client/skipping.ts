@@ -19,25 +19,31 @@ export function requestSkip(
   { actor }: VerbOptions,
 ): Promise<void> {
   return withLockedOne(parts, name, { action: verb, actor }, async (context, row) => {
-    const planTime = planTimeOf(row, at)
-    if (planTime <= row.decided_through.getTime()) throw await alreadyDecided(context.session, row, planTime)
+    const planTime = readPlanTime(row, at)
     const request = { scheduleId: row.id, planTime, by: context.actor, now: context.now }
-    const changed =
-      verb === 'skip'
-        ? await addSkipRequest(context.session, request)
-        : await removeSkipRequest(context.session, request)
-    if (!changed) return
+    const isDecided = planTime <= row.decided_through.getTime()
+    // A wish outlives edits of the timing: it can be taken back also where its plan time is none any more.
+    const removed = verb === 'unskip' && !isDecided && (await removeSkipRequest(context.session, request))
+    if (!removed) {
+      expectPlanTime(row, planTime)
+      if (isDecided) throw await alreadyDecided(context.session, row, planTime)
+    }
+    const added = verb === 'skip' && (await addSkipRequest(context.session, request))
+    if (!removed && !added) return
     await logAction(context, row, `${verb} ${formatInstant(planTime)}`)
     context.acts.push(actOf(verb, row))
   })
 }
 
-function planTimeOf(row: ScheduleRow, at: InstantInput): Instant {
-  const zone = 'zone' in row.timing ? row.timing.zone : 'UTC'
-  const instant = readOrThrow('option_invalid', (report) => readAnchor(at, zone, 'planTime', report))
+function readPlanTime({ timing }: ScheduleRow, at: InstantInput): Instant {
+  const zone = 'zone' in timing ? timing.zone : 'UTC'
+  return readOrThrow('option_invalid', (report) => readAnchor(at, zone, 'planTime', report))
+}
+
+function expectPlanTime(row: ScheduleRow, instant: Instant): void {
   const grid = gridOf(toPlannable(row))
   const found = grid.next(instant - 1)
-  if (found === instant && instant >= row.start_at.getTime()) return instant
+  if (found === instant && instant >= row.start_at.getTime()) return
   const near = [grid.previous(instant), found].filter((time) => time !== null).map(formatInstant)
   throw new EscapementError('not_a_plan_time', {
     message: `planTime: ${formatInstant(instant)} is no plan time of "${row.name}". The nearest: ${near.join(', ') || 'none'}.`,

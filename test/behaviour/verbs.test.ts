@@ -122,6 +122,24 @@ describe('skip', () => {
     expect(await ledger()).toEqual(['12:01 succeeded', '12:02 succeeded'])
   })
 
+  it('is taken back also when an edit has made it no plan time', async () => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.skip('s', '2026-03-01T12:03:00Z')
+    await h.schedules.patch('s', { timing: every('2 minutes') })
+    const unskip = () => h.schedules.unskip('s', '2026-03-01T12:03:00Z', { actor: 'ada' })
+    await unskip()
+    expect((await h.schedules.changes('s'))[0]).toMatchObject({
+      action: 'unskip 2026-03-01T12:03:00.000Z',
+      actor: 'ada',
+    })
+    await expect(unskip()).rejects.toMatchObject({ code: 'not_a_plan_time' })
+    await h.schedules.patch('s', { timing: every('1 minute') })
+    await h.advance('3 minutes')
+    expect(await ledger()).toEqual(['12:01 succeeded', '12:02 succeeded', '12:03 succeeded'])
+    await clean()
+  })
+
   it('refuses a plan time that is decided, naming its run, and an instant that is none', async () => {
     const { h } = await open()
     await h.schedules.put('s', minutely)
