@@ -2,13 +2,13 @@ export type { AuditReport, Finding } from './client/audit.js'
 export type { BackfillOptions, BackfillReport } from './client/backfill.js'
 export type { Diagnosis } from './client/doctor.js'
 export type { ForecastBucket } from './client/forecast.js'
+export type { HistoryEntry, HistoryOptions } from './client/history.js'
 export type { Occurrence } from './client/ledger.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'
 export type { Runs } from './client/runs.js'
 export type {
   DeleteOptions,
-  HistoryEntry,
   ListOptions,
   Patch,
   ScheduleChange,

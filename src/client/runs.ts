@@ -7,7 +7,7 @@ import { LIST_DEFAULTS, type Schedules } from './schedules.js'
 
 export interface Runs {
   get(id: string): Promise<Run>
-  /** The runs of one schedule, newest plan time first. */
+  /** The runs of one schedule, newest first: by plan time, manual ones by when they were asked for. */
   list(options: { schedule: string; limit?: number }): Promise<Run[]>
 }
 

@@ -1,9 +1,6 @@
 import { EscapementError, mistakesError } from '../errors.js'
-import type { RunState, RunTrigger } from '../runs/run.js'
-import type { SkipReason } from '../schedules/catch-up.js'
 import { diffContents, type ScheduleDiff } from '../schedules/diff.js'
 import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
-import { type HistoryRow, listHistory } from '../store/queries/ledger.js'
 import {
   type ChangeRow,
   findSchedule,
@@ -19,6 +16,7 @@ import { quote, readOrThrow } from '../time/report.js'
 import { type BackfillOptions, type BackfillReport, backfillRuns } from './backfill.js'
 import { changeSchedules } from './change.js'
 import { definitionOf } from './definition.js'
+import { type HistoryEntry, type HistoryOptions, readHistory } from './history.js'
 import { ledgerOf, type Occurrence, readRange } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
 import { previewSchedule, type SchedulePreview } from './previewing.js'
@@ -67,16 +65,6 @@ export interface ScheduleChange {
   changedAt: Date
 }
 
-/** One run, or one range of plan times that were skipped for one reason. */
-export interface HistoryEntry {
-  scope: string
-  firstPlanTime: Date
-  /** The same as the first for a run. */
-  lastPlanTime: Date
-  run: { id: string; state: RunState; trigger: RunTrigger } | null
-  reason: SkipReason | null
-}
-
 /** Schedules as data: every verb is one transaction, recorded in the change log with its actor. */
 export interface Schedules {
   /**
@@ -113,10 +101,10 @@ export interface Schedules {
   /** Every plan time from `from` (inclusive) to `to` (exclusive) with its disposition. */
   occurrences(name: string, range: { from: InstantInput; to: InstantInput }): Promise<Occurrence[]>
   /**
-   * What became of its plan times, newest first: runs, and skips as ranges. The `firstPlanTime` of the last entry, as
-   * `before`, gives the next page.
+   * What became of it, newest first: runs, manual ones too, and skips as ranges. The `pageToken` of the last entry gives
+   * the next page.
    */
-  history(name: string, options?: { before?: InstantInput; limit?: number }): Promise<HistoryEntry[]>
+  history(name: string, options?: HistoryOptions): Promise<HistoryEntry[]>
   /** The change log, newest first. */
   changes(name: string): Promise<ScheduleChange[]>
   /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source declared and this one does not. */
@@ -237,10 +225,9 @@ export function createSchedules(parts: VerbParts): Schedules {
         return ledgerOf(session, current, range, await readNow(session))
       })
     },
-    async history(name, { before, limit = LIST_DEFAULTS.limit } = {}) {
+    async history(name, options = {}) {
       const { id } = await findRow(name)
-      const page = { before: before === undefined ? null : instant(before, 'before'), limit }
-      return (await listHistory(store, id, page)).map(toHistoryEntry)
+      return readHistory(store, id, options)
     },
     async changes(name) {
       const { id } = await findRow(name)
@@ -249,16 +236,6 @@ export function createSchedules(parts: VerbParts): Schedules {
     sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
   }
   return schedules
-}
-
-function toHistoryEntry(row: HistoryRow): HistoryEntry {
-  return {
-    scope: row.scope,
-    firstPlanTime: row.first_plan_time,
-    lastPlanTime: row.last_plan_time,
-    run: row.run_id === null ? null : { id: row.run_id, state: row.state!, trigger: row.trigger! },
-    reason: row.reason,
-  }
 }
 
 function toChange(row: ChangeRow): ScheduleChange {

@@ -115,6 +115,10 @@ export function toPlannable(
     until: row.until_at?.getTime() ?? null,
   }
 }
+
+/** Where a run stands in its schedule's history, in `runs as r`: as the index `runs_history` has it. */
+export const RUN_TIME = 'coalesce(r.plan_time, r.created_at)'
+
 export interface RunRow {
   id: string
   state: RunState

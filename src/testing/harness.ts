@@ -32,7 +32,7 @@ export interface Harness {
   advance(duration: DurationInput): Promise<void>
   /** Moves the clock without doing anything, as if every process had been down. */
   jump(duration: DurationInput): void
-  /** The plan times of a schedule's runs, oldest first, as ISO text. */
+  /** The plan times of a schedule's runs, oldest first, as ISO text; manual runs have none. */
   planTimes(schedule: string): Promise<string[]>
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
@@ -88,7 +88,7 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     jump: (duration) => clock.set(clock.now() + durationToMs(duration)),
     async planTimes(schedule) {
       const runs = await escapement.runs.list({ schedule, limit: ALL })
-      return runs.map((run) => run.planTime!.toISOString()).reverse()
+      return runs.flatMap(({ planTime }) => planTime?.toISOString() ?? []).reverse()
     },
     close: () => escapement.close(),
     [Symbol.asyncDispose]: () => escapement.close(),

@@ -565,31 +565,6 @@ describe('forecast', () => {
   })
 })
 
-describe('history', () => {
-  it('is its runs plus its skips, newest first, paged', async () => {
-    const { h } = await open()
-    await h.schedules.put('s', { ...minutely, grace: '1 second' })
-    await h.advance('1 minute')
-    h.jump('3 minutes')
-    await h.advance('1 minute')
-    const shown = async (options: { before?: Date; limit?: number } = {}) =>
-      (await h.schedules.history('s', options)).map(({ firstPlanTime, lastPlanTime, run, reason }) => [
-        firstPlanTime.toISOString().slice(11, 16),
-        lastPlanTime.toISOString().slice(11, 16),
-        run?.state ?? reason,
-      ])
-    const all = [
-      ['12:05', '12:05', 'succeeded'],
-      ['12:04', '12:04', 'succeeded'],
-      ['12:02', '12:03', 'missed'],
-      ['12:01', '12:01', 'succeeded'],
-    ]
-    expect(await shown()).toEqual(all)
-    expect(await shown({ limit: 3 })).toEqual(all.slice(0, 3))
-    expect(await shown({ before: new Date('2026-03-01T12:02:00Z'), limit: 3 })).toEqual(all.slice(3))
-  })
-})
-
 describe('audit', () => {
   it('finds plan times that are due and that nobody decided, also without a cursor', async () => {
     const { h } = await open()

@@ -2,6 +2,7 @@ import type { RunTrigger } from '../../runs/run.js'
 import type { SkipReason } from '../../schedules/catch-up.js'
 import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
 import type { Instant } from '../../time/instant.js'
+import { RUN_TIME } from '../rows.js'
 import type { Session } from '../store.js'
 
 export interface AuditedChange {
@@ -60,9 +61,9 @@ export async function readAuditPage(
     [ids],
   )
   const runs = await session.query<AuditedRun & Owned>(
-    `select schedule_id, id, scope, plan_time, trigger from {schema}.runs
-     where schedule_id = any($1) and trigger in ('scheduled', 'backfill')
-       and ($2::timestamptz is null or plan_time >= $2) and ($3::timestamptz is null or plan_time < $3)`,
+    `select r.schedule_id, r.id, r.scope, r.plan_time, r.trigger from {schema}.runs as r
+     where r.schedule_id = any($1) and r.trigger in ('scheduled', 'backfill')
+       and ($2::timestamptz is null or ${RUN_TIME} >= $2) and ($3::timestamptz is null or ${RUN_TIME} < $3)`,
     [ids, ...range],
   )
   const skips = await session.query<AuditedSkip & Owned>(

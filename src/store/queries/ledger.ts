@@ -1,6 +1,7 @@
 import type { RunState, RunTrigger } from '../../runs/run.js'
 import type { SkipReason } from '../../schedules/catch-up.js'
 import type { Instant } from '../../time/instant.js'
+import { RUN_TIME } from '../rows.js'
 import type { Session } from '../store.js'
 
 export interface RunDisposition {
@@ -27,9 +28,9 @@ export function listRunDispositions(
   limit: number,
 ): Promise<RunDisposition[]> {
   return session.query<RunDisposition>(
-    `select id, scope, plan_time, state, trigger from {schema}.runs
-     where schedule_id = $1 and plan_time >= $2 and plan_time < $3 and trigger in ('scheduled', 'backfill')
-     order by plan_time limit $4`,
+    `select r.id, r.scope, r.plan_time, r.state, r.trigger from {schema}.runs as r
+     where r.schedule_id = $1 and ${RUN_TIME} >= $2 and ${RUN_TIME} < $3 and r.trigger in ('scheduled', 'backfill')
+     order by ${RUN_TIME} limit $4`,
     [scheduleId, new Date(from), new Date(to), limit],
   )
 }
@@ -70,35 +71,54 @@ export async function listExistingRuns(session: Session, ids: readonly string[])
 }
 
 export interface HistoryRow {
+  at: Date
   scope: string
-  first_plan_time: Date
-  last_plan_time: Date
+  first_plan_time: Date | null
+  last_plan_time: Date | null
   run_id: string | null
   state: RunState | null
   trigger: RunTrigger | null
   reason: SkipReason | null
 }
 
-/** Runs and skipped ranges of a schedule, newest first, before a plan time. */
+/** Where a page of the history begins, in each of its two sources; null for the newest. */
+export interface HistoryPage {
+  runsBefore: { at: Instant; id: string } | null
+  skipsBefore: { at: Instant; scope: string } | null
+  limit: number
+}
+
+/** Runs and skipped ranges of a schedule, newest first; of the same instant runs come before skips. */
 export function listHistory(
   session: Session,
   scheduleId: string,
-  { before, limit }: { before: Instant | null; limit: number },
+  { runsBefore, skipsBefore, limit }: HistoryPage,
 ): Promise<HistoryRow[]> {
   return session.query<HistoryRow>(
-    `(select scope, plan_time as first_plan_time, plan_time as last_plan_time, id as run_id, state, trigger, null as reason
-      from {schema}.runs
-      where schedule_id = $1 and plan_time is not null and ($2::timestamptz is null or plan_time < $2)
-      order by plan_time desc, id desc limit $3)
+    `(select ${RUN_TIME} as at, r.scope, r.plan_time as first_plan_time, r.plan_time as last_plan_time, r.id as run_id,
+        r.state, r.trigger, null as reason
+      from {schema}.runs as r
+      where r.schedule_id = $1 and (${RUN_TIME}, r.id) < (coalesce($2::timestamptz, 'infinity'), $3::uuid)
+      order by ${RUN_TIME} desc, r.id desc limit $6)
      union all
-     (select scope, first_plan_time, last_plan_time, null, null, null, reason
+     (select last_plan_time, scope, first_plan_time, last_plan_time, null, null, null, reason
       from {schema}.skips
-      where schedule_id = $1 and ($2::timestamptz is null or last_plan_time < $2)
-      order by last_plan_time desc, scope limit $3)
-     order by last_plan_time desc, scope limit $3`,
-    [scheduleId, before === null ? null : new Date(before), limit],
+      where schedule_id = $1 and (last_plan_time, scope) < (coalesce($4::timestamptz, 'infinity'), $5::text)
+      order by last_plan_time desc, scope desc limit $6)
+     order by at desc, run_id desc nulls last, scope desc limit $6`,
+    [
+      scheduleId,
+      runsBefore === null ? null : new Date(runsBefore.at),
+      runsBefore?.id ?? FIRST_ID,
+      skipsBefore === null ? null : new Date(skipsBefore.at),
+      skipsBefore?.scope ?? '',
+      limit,
+    ],
   )
 }
+
+/** Before all others. */
+export const FIRST_ID = '00000000-0000-0000-0000-000000000000'
 
 /** What became of one plan time; a run outranks a skip. */
 export async function findDecision(
@@ -107,8 +127,8 @@ export async function findDecision(
   planTime: Instant,
 ): Promise<{ runId: string | null; reason: SkipReason | null } | undefined> {
   const [row] = await session.query<{ run_id: string | null; reason: SkipReason | null }>(
-    `select id as run_id, null as reason from {schema}.runs
-     where schedule_id = $1 and plan_time = $2 and trigger in ('scheduled', 'backfill')
+    `select r.id as run_id, null as reason from {schema}.runs as r
+     where r.schedule_id = $1 and ${RUN_TIME} = $2 and r.trigger in ('scheduled', 'backfill')
      union all
      select null, reason from {schema}.skips where schedule_id = $1 and $2 between first_plan_time and last_plan_time
      limit 1`,

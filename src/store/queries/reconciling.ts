@@ -1,5 +1,5 @@
 import type { Instant } from '../../time/instant.js'
-import { SCHEDULE_COLUMNS, type ScheduleRow } from '../rows.js'
+import { RUN_TIME, SCHEDULE_COLUMNS, type ScheduleRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
 /** Ids of active schedules after `after`; with `suspectsOnly`, those whose cursor cannot be right. */
@@ -33,7 +33,7 @@ export async function lockForReconciling(
   await session.query(
     `insert into {schema}.cursors (schedule_id, version, kind, provider, decided_through)
      select s.id, s.version, s.timing->>'kind', case when s.scopes is null then s.job end, greatest(s.ledger_from,
-       (select max(plan_time) from {schema}.runs as r where r.schedule_id = s.id and r.trigger = 'scheduled'),
+       (select max(${RUN_TIME}) from {schema}.runs as r where r.schedule_id = s.id and r.trigger = 'scheduled'),
        (select max(last_plan_time) from {schema}.skips as k where k.schedule_id = s.id))
      from {schema}.schedules as s
      where s.id = any($1) and not exists (select from {schema}.cursors as c where c.schedule_id = s.id)

@@ -1,5 +1,5 @@
 import { msUntil } from '../ms-until.js'
-import { RUN_COLUMNS, type RunRow } from '../rows.js'
+import { RUN_COLUMNS, RUN_TIME, type RunRow } from '../rows.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { fillLanes, lockAndFillLanes, lockLanes } from './lanes.js'
 
@@ -10,14 +10,14 @@ export async function findRun(session: Session, id: string): Promise<RunRow | un
   return row
 }
 
-/** The runs of one schedule, newest plan time first. */
+/** The runs of one schedule, newest first: by plan time, or where a run has none by when it was asked for. */
 export function listRunsOfSchedule(
   session: Session,
   { scheduleId, limit }: { scheduleId: string; limit: number },
 ): Promise<RunRow[]> {
   return session.query<RunRow>(
     `select ${RUN_COLUMNS} from {schema}.runs as r
-     where r.schedule_id = $1 order by r.plan_time desc, r.id desc limit $2`,
+     where r.schedule_id = $1 order by ${RUN_TIME} desc, r.id desc limit $2`,
     [scheduleId, limit],
   )
 }
