@@ -549,22 +549,6 @@ describe('reconcile', () => {
   })
 })
 
-describe('forecast', () => {
-  it('counts the runs to come in each bucket by queue and group', async () => {
-    const { h } = await open()
-    await h.schedules.put('a', { ...minutely, scopes: ['x', 'y'] })
-    await h.schedules.put('b', { ...minutely, queue: 'slow', group: 'g' })
-    await h.schedules.put('c', { ...minutely, paused: true })
-    const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:04:00Z', bucket: '2 minutes' }
-    expect(await h.escapement.forecast(range)).toEqual([
-      { from: new Date('2026-03-01T12:00:00Z'), queue: 'default', group: null, runs: 2 },
-      { from: new Date('2026-03-01T12:00:00Z'), queue: 'slow', group: 'g', runs: 1 },
-      { from: new Date('2026-03-01T12:02:00Z'), queue: 'default', group: null, runs: 4 },
-      { from: new Date('2026-03-01T12:02:00Z'), queue: 'slow', group: 'g', runs: 2 },
-    ])
-  })
-})
-
 describe('audit', () => {
   it('finds plan times that are due and that nobody decided, also without a cursor', async () => {
     const { h } = await open()

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import { cron, every } from '../../src/index.js'
+import { openHarness } from '../support/harness.js'
+
+const AT = '2026-03-01T12:00:30Z'
+const minutely = { job: 'noop', timing: every('1 minute') }
+
+async function open() {
+  const h = await openHarness({ at: AT })
+  h.job('noop', { handler: () => {} })
+  return h
+}
+
+describe('forecast', () => {
+  it('counts the runs to come in each bucket by queue and group', async () => {
+    const h = await open()
+    await h.schedules.put('a', { ...minutely, scopes: ['x', 'y'] })
+    await h.schedules.put('b', { ...minutely, queue: 'slow', group: 'g' })
+    await h.schedules.put('c', { ...minutely, paused: true })
+    const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:04:00Z', bucket: '2 minutes' }
+    expect(await h.escapement.forecast(range)).toEqual([
+      { from: new Date('2026-03-01T12:00:00Z'), queue: 'default', group: null, runs: 2 },
+      { from: new Date('2026-03-01T12:00:00Z'), queue: 'slow', group: 'g', runs: 1 },
+      { from: new Date('2026-03-01T12:02:00Z'), queue: 'default', group: null, runs: 4 },
+      { from: new Date('2026-03-01T12:02:00Z'), queue: 'slow', group: 'g', runs: 2 },
+    ])
+  })
+
+  it('counts each schedule from its own beginning to its own end, though they share a timing', async () => {
+    const h = await open()
+    await h.schedules.put('all', minutely)
+    await h.schedules.put('later', { ...minutely, startAt: '2026-03-01T12:03:00Z' })
+    await h.schedules.put('ending', { ...minutely, endAt: '2026-03-01T12:02:00Z' })
+    await h.schedules.put('within', {
+      ...minutely,
+      startAt: '2026-03-01T12:02:00Z',
+      endAt: '2026-03-01T12:03:00Z',
+    })
+    const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:06:00Z', bucket: '2 minutes' }
+    const buckets = await h.escapement.forecast(range)
+    expect(buckets.map(({ from, runs }) => [from.toISOString().slice(14, 16), runs])).toEqual([
+      ['00', 2],
+      ['02', 4],
+      ['04', 4],
+    ])
+  })
+
+  it('is in one order: by time, then queue, then group, schedules without one first', async () => {
+    const h = await open()
+    const groups = ['b', null, 'a', 'c']
+    for (const queue of ['y', 'x']) {
+      for (const group of groups) {
+        await h.schedules.put(`${queue}-${group}`, { ...minutely, queue, ...(group && { group }) })
+      }
+    }
+    const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:02:00Z', bucket: '2 minutes' }
+    const buckets = await h.escapement.forecast(range)
+    expect(buckets.map(({ queue, group }) => [queue, group])).toEqual([
+      ['x', null],
+      ['x', 'a'],
+      ['x', 'b'],
+      ['x', 'c'],
+      ['y', null],
+      ['y', 'a'],
+      ['y', 'b'],
+      ['y', 'c'],
+    ])
+  })
+
+  it('refuses a range in which one timing has more than a million plan times, naming it', async () => {
+    const h = await open()
+    await h.schedules.put('s', { job: 'noop', timing: every('1 second') })
+    await h.schedules.put('daily', { job: 'noop', timing: cron('0 9 * * *') })
+    const forty = { from: AT, to: '2026-04-10T12:00:30Z', bucket: '1 day' }
+    await expect(h.escapement.forecast(forty)).rejects.toMatchObject({
+      code: 'range_too_large',
+      message: expect.stringMatching(/every second.*more than 1000000 plan times.*Choose a shorter one/i),
+    })
+    const ten = await h.escapement.forecast({ from: AT, to: '2026-03-11T12:00:30Z', bucket: '10 days' })
+    expect(ten).toEqual([{ from: new Date(AT), queue: 'default', group: null, runs: 10 * 86_400 + 10 }])
+  })
+})
