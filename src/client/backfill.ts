@@ -1,5 +1,6 @@
 import { EscapementError } from '../errors.js'
 import { runIdOf } from '../runs/run-id.js'
+import { enterLanes } from '../store/queries/lanes.js'
 import { insertBackfill, listExistingRuns, type OccurrenceRun } from '../store/queries/ledger.js'
 import { notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
@@ -42,6 +43,7 @@ export function backfillRuns(
       return { planTimes, runIds: runs.map(({ id }) => id), dryRun: options.dryRun ?? false }
     }
     const runIds = await insertBackfill(context.session, row, runs, context.now)
+    if (row.policies.overlap !== 'allow') await enterLanes(context.session, [row.id])
     if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
     await notify(context.session, context.channel, 'runs')
     return { planTimes, runIds, dryRun: false }

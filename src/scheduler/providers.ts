@@ -2,7 +2,7 @@ import { askProviders, type ProvidedScopes } from '../client/scopes.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Instant } from '../time/instant.js'
 
-export interface Answers {
+interface Answers {
   scopes: ProvidedScopes
   failed: readonly { job: string; error: unknown }[]
 }

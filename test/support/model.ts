@@ -5,7 +5,7 @@
 import type { CatchUp, Overlap } from '../../src/index.js'
 
 /** When: multiples of a period however they are written down, or one instant. */
-export type Rule = { kind: 'every' | 'cron' | 'rrule'; period: number } | { kind: 'once'; at: number }
+type Rule = { kind: 'every' | 'cron' | 'rrule'; period: number } | { kind: 'once'; at: number }
 
 export interface Content {
   rule: Rule

@@ -1,4 +1,4 @@
--- 0004 backfill lane: runs of schedules that must not overlap can wait in any number.
+-- 0003 backfill lane: runs of schedules that must not overlap can wait in any number.
 --
 -- Rebuilds one small partial index: it holds open runs of such schedules only. Writers of runs wait for that long.
 
