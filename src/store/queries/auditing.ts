@@ -38,7 +38,10 @@ export interface AuditedSchedule {
   skips: AuditedSkip[]
 }
 
-/** Schedules after an id, with what the ledger holds of them: four statements for a page. */
+/**
+ * Schedules after an id, with what the ledger holds of them: four statements for a page. The cursors are bounded by the
+ * id as well, or the join would read them from the first one on, for each page.
+ */
 export async function readAuditPage(
   session: Session,
   {
@@ -51,7 +54,7 @@ export async function readAuditPage(
   const range = [from === undefined ? null : new Date(from), to === undefined ? null : new Date(to)] as const
   const schedules = await session.query<AuditedSchedule>(
     `select s.id, s.name, s.created_at, s.state, s.ledger_from, coalesce(c.decided_through, s.ledger_from) as decided_through
-     from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id
+     from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id and c.schedule_id > $1
      where s.id > $1 order by s.id limit $2`,
     [after, limit],
   )
