@@ -18,6 +18,7 @@ import { createStore, type Store } from './store/store.js'
 import { type DurationInput, durationToMs } from './time/duration.js'
 import { type Instant, type InstantInput, readInstant } from './time/instant.js'
 import { readOrThrow } from './time/report.js'
+import { ZONE_DATA } from './time/zone-data.js'
 import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
@@ -111,9 +112,17 @@ function wire(connections: Connections, settings: Settings): Assembly {
   const store = createStore(inner, settings.schema, clock)
   const bus = createEventBus(logger)
   const jobs = createJobRegistry()
-  const schedules = createSchedules({ store, jobs, bus })
+  const schedules = createSchedules({ store, jobs, bus, zoneData: ZONE_DATA })
   const runs = createRuns(store, schedules)
-  const scheduler = createScheduler({ store, clock, bus, logger, jobs, batch: settings.scheduler.batch })
+  const scheduler = createScheduler({
+    store,
+    clock,
+    bus,
+    logger,
+    jobs,
+    zoneData: ZONE_DATA,
+    batch: settings.scheduler.batch,
+  })
   const worker = createWorker({ store, clock, bus, logger, jobs, version: VERSION, ...settings.worker })
 
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
@@ -154,12 +163,12 @@ function wire(connections: Connections, settings: Settings): Assembly {
       return job
     },
     audit: ({ from, to } = {}) =>
-      audit(createStore(database, settings.schema, clock), {
+      audit(createStore(database, settings.schema, clock), ZONE_DATA, {
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
       }),
-    doctor: () => diagnose(store),
-    reconcile: () => reconcile(store),
+    doctor: () => diagnose(store, ZONE_DATA),
+    reconcile: () => reconcile(store, ZONE_DATA),
     forecast: ({ from, to, bucket }) =>
       forecast(store, {
         from: instant(from, 'from'),

@@ -8,6 +8,7 @@ import { createEscapement } from '../escapement.js'
 import type { DatabaseOption } from '../options.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { readDirectoryLock } from '../store/directory-lock.js'
+import { zoneDataVersion } from '../time/zone.js'
 
 export interface DatabaseFlags {
   database?: string
@@ -58,6 +59,8 @@ export interface Connection {
   listSchedules(): Promise<Schedule[]>
   audit(): Promise<AuditReport>
   diagnose(): Promise<Diagnosis[]>
+  /** The version of the time zone data of the process that answers. */
+  zoneData(): Promise<string>
   close(): Promise<void>
 }
 
@@ -94,6 +97,7 @@ async function toDatabase(database: DatabaseOption, schema: string | undefined):
     listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
     audit: () => escapement.audit(),
     diagnose: () => escapement.doctor(),
+    zoneData: async () => zoneDataVersion(),
     close: () => escapement.close(),
   }
 }
@@ -108,6 +112,7 @@ function toServer(url: string): Connection {
       }),
     audit: () => getJson<AuditReport>(url, '/api/v1/audit'),
     diagnose: () => getJson<Diagnosis[]>(url, '/api/v1/doctor'),
+    zoneData: async () => (await getJson<{ zoneData: string }>(url, '/health')).zoneData,
     close: async () => {},
   }
 }

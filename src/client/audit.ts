@@ -1,6 +1,12 @@
 /**
  * Recomputes the plan times of every schedule, version by version as the change log tells them, and compares them with
  * the ledger. It covers what is decided: (ledger_from, decided_through] of each schedule, read in one snapshot.
+ *
+ * It computes with the zone data of this process. Where the plan times of a timing that follows a zone were computed with
+ * other data, the two may differ and both be right: then a plan time without an answer, and an answer without a plan
+ * time, is a `zone_data` finding and proves no mistake. A plan time after `zone_data_from` was computed with the
+ * schedule's `zone_data`; one before it with what its change row says, or with something between the two that nobody
+ * wrote down, since newer data that moved no cursor leave no row. Two answers to one plan time are a mistake under any data.
  */
 import { runIdOf } from '../runs/run-id.js'
 import { boundsOf } from '../schedules/bounds.js'
@@ -15,6 +21,7 @@ import {
 import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
+import { zoneDataOf } from '../time/zone-data.js'
 import { gridOfContent } from './ledger.js'
 
 export interface AuditOptions {
@@ -40,12 +47,25 @@ export interface AuditReport {
   double: Finding[]
   /** Answers to plan times that nobody expected. */
   unexpected: Finding[]
+  /** Differences where the plan times were computed with other zone data than this process has: no mistakes. */
+  zoneData: Finding[]
 }
 
 const PAGE = 200
 
-export async function audit(store: Store, options: AuditOptions = {}): Promise<AuditReport> {
-  const report: AuditReport = { schedules: 0, occurrences: 0, missing: [], double: [], unexpected: [] }
+export async function audit(
+  store: Store,
+  zoneData: string,
+  options: AuditOptions = {},
+): Promise<AuditReport> {
+  const report: AuditReport = {
+    schedules: 0,
+    occurrences: 0,
+    missing: [],
+    double: [],
+    unexpected: [],
+    zoneData: [],
+  }
   await store.transaction(async (session, tx) => {
     await tx.script('set transaction isolation level repeatable read, read only')
     const now = await readNow(session)
@@ -55,7 +75,7 @@ export async function audit(store: Store, options: AuditOptions = {}): Promise<A
       if (page.length === 0) return
       after = page.at(-1)!.id
       for (const schedule of page) {
-        auditSchedule(schedule, options, now, report)
+        auditSchedule(schedule, options, { now, zoneData }, report)
         // Handlers and leases of this process go on meanwhile.
         await new Promise((resolve) => setImmediate(resolve))
       }
@@ -67,15 +87,11 @@ export async function audit(store: Store, options: AuditOptions = {}): Promise<A
 /** How late a scheduler may be before what it has not decided counts as missing. */
 const OVERDUE_MS = 60_000
 
-function reportOverdue(
-  schedule: AuditedSchedule,
-  now: Instant,
-  onMistake: (at: Instant, detail: string) => void,
-): void {
-  if (schedule.state !== 'active') return
-  const segment = segmentsOf(schedule, () => {}).at(-1)
-  const first = segment?.grid.next(Math.max(schedule.decided_through.getTime(), segment.startAt - 1))
-  if (first != null && first < now - OVERDUE_MS) onMistake(first, 'due and not decided yet')
+/** The first plan time that a scheduler ought to have decided; null where it is not late. */
+function overdueSince(schedule: AuditedSchedule, segment: Segment | undefined, now: Instant): Instant | null {
+  if (schedule.state !== 'active' || segment === undefined) return null
+  const first = segment.grid.next(Math.max(schedule.decided_through.getTime(), segment.startAt - 1))
+  return first !== null && first < now - OVERDUE_MS ? first : null
 }
 
 /** A stretch of time in which one version and one state held. */
@@ -86,12 +102,14 @@ interface Segment {
   scopes: readonly string[] | null
   startAt: Instant
   grid: Grid
+  /** What its plan times were computed with at first; null where they follow no zone. */
+  zoneData: string | null
 }
 
 function auditSchedule(
   schedule: AuditedSchedule,
   { from, to }: AuditOptions,
-  now: Instant,
+  { now, zoneData }: { now: Instant; zoneData: string },
   report: AuditReport,
 ): void {
   report.schedules += 1
@@ -107,19 +125,25 @@ function auditSchedule(
     planTime: formatInstant(planTime),
     detail,
   })
+  /** A difference between the ledger and the plan times as this process computes them. */
+  const differs = (kind: 'missing' | 'unexpected', scope: string, at: Instant, detail: string) => {
+    const other = otherZoneData(schedule, segments, at, zoneData)
+    if (other === null) report[kind].push(finding(scope, at, detail))
+    else
+      report.zoneData.push(finding(scope, at, `${detail}; computed with ${other}, audited with ${zoneData}`))
+  }
 
-  const onMistake = (from: Instant, detail: string) => report.missing.push(finding('', from, detail))
-  for (const segment of segmentsOf(schedule, onMistake)) {
+  const segments = segmentsOf(schedule, (from, detail) => report.missing.push(finding('', from, detail)))
+  for (const segment of segments) {
     const start = Math.max(segment.after, after, segment.startAt - 1)
     const end = Math.min(segment.through, through)
     for (let at = segment.grid.next(start); at !== null && at <= end; at = segment.grid.next(at)) {
       const scopes = segment.scopes ?? answers.scopesAt(at)
-      if (scopes.length === 0) report.missing.push(finding('', at, 'no scope has an answer'))
+      if (scopes.length === 0) differs('missing', '', at, 'no scope has an answer')
       for (const scope of scopes) {
         report.occurrences += 1
         const { runs, skips } = answers.take(scope, at)
-        if (runs.length + skips.length === 0)
-          report.missing.push(finding(scope, at, `${segment.state}, no answer`))
+        if (runs.length + skips.length === 0) differs('missing', scope, at, `${segment.state}, no answer`)
         if (runs.length > 1) report.double.push(finding(scope, at, `${runs.length} runs`))
         if (skips.length > 1) report.double.push(finding(scope, at, `${skips.length} skips`))
         if (skips.length > 0 && runs.some(({ trigger }) => trigger === 'scheduled')) {
@@ -134,11 +158,25 @@ function auditSchedule(
       }
     }
   }
-  if (to === undefined)
-    reportOverdue(schedule, now, (at, detail) => report.missing.push(finding('', at, detail)))
-  for (const { scope, planTime, detail } of answers.left()) {
-    report.unexpected.push(finding(scope, planTime, detail))
+  if (to === undefined) {
+    const overdue = overdueSince(schedule, segments.at(-1), now)
+    if (overdue !== null) differs('missing', '', overdue, 'due and not decided yet')
   }
+  for (const { scope, planTime, detail } of answers.left()) differs('unexpected', scope, planTime, detail)
+}
+
+/** The version that computed a plan time, if it is not the one at hand; null where it is, or where no zone matters. */
+function otherZoneData(
+  schedule: AuditedSchedule,
+  segments: readonly Segment[],
+  at: Instant,
+  zoneData: string,
+): string | null {
+  const segment = segments.findLast(({ after }) => after < at) ?? segments[0]
+  if (segment === undefined || segment.zoneData === null) return null
+  const isOfNewest = schedule.zone_data_from !== null && at > schedule.zone_data_from.getTime()
+  const computedWith = (isOfNewest ? schedule.zone_data : null) ?? segment.zoneData
+  return computedWith === zoneData ? null : computedWith || 'data of an unknown version'
 }
 
 function segmentsOf(
@@ -161,6 +199,7 @@ function segmentsOf(
         // `once` is due even when its time had passed at creation.
         startAt: change.after.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt,
         grid: gridOfContent(change.after, created),
+        zoneData: zoneDataOf(change.after.timing, change.zone_data ?? ''),
       }
       return [segment]
     } catch (error) {

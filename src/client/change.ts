@@ -21,6 +21,7 @@ import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
+import { zoneDataOf } from '../time/zone-data.js'
 
 /** What a verb wants a schedule to be; null where it wants no change. */
 export type Change = (row: ScheduleRow) => ChangedTo | null
@@ -44,6 +45,8 @@ export interface ChangeContext {
   scopes: ReadonlyMap<string, readonly string[]>
   /** What is told once the transaction has committed. */
   acts: ScheduleAct[]
+  /** The version of the zone data that this process computes with. */
+  zoneData: string
 }
 
 /** Thrown where more is due than one transaction settles; whoever began it settles the rest first. */
@@ -66,15 +69,28 @@ export async function changeSchedules(
   )
   if (!isSettled) throw new BacklogLeft()
   const written = changes.map(({ row, to }) => writtenOf(context, row, to))
-  await updateSchedules(context.session, written, context.now)
+  await writeSchedules(
+    context,
+    changes.map(({ row }) => row),
+    written,
+  )
   await changeLanes(context, changes)
+  return written.map(({ id }) => id)
+}
+
+/** Writes rows whose cursors are locked, and deletes those that are finished and ask for it. */
+export async function writeSchedules(
+  context: ChangeContext,
+  rows: readonly ScheduleRow[],
+  written: readonly Written[],
+): Promise<void> {
+  await updateSchedules(context.session, written, context.now)
   const deleted = await deleteDone(context.session, written)
   const states = new Map(rows.map(({ id, state }) => [id, state]))
   for (const one of written) {
     const isFinished = one.state === 'finished' && states.get(one.id) !== 'finished'
     context.acts.push(actOf(context.action, one, { isFinished, isDeleted: deleted.has(one.id) }))
   }
-  return written.map(({ id }) => id)
 }
 
 /** That they are finished is in the change that was just written; that they are deleted is another. */
@@ -180,15 +196,21 @@ function pausedPlan(row: ScheduleRow, plannable: Parameters<typeof planSkipped>[
   return planSkipped(plannable, { after, through, reason: row.state === 'broken' ? 'broken' : 'paused' })
 }
 
-function cursorAfter(content: ScheduleContent, bounds: ReturnType<typeof boundsOf>, decided: Instant) {
+/** The cursor where everything up to `decided` is decided. */
+export function cursorAfter(content: ScheduleContent, bounds: ReturnType<typeof boundsOf>, decided: Instant) {
   const schedule = { timing: compileTiming(content.timing), until: bounds.untilAt }
   return nextPlanTime(schedule, Math.max(decided, beforeFirst(content.timing, bounds.startAt)))
 }
 
-function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: ChangedTo): Written {
+/** The row as a change leaves it, where everything up to `decidedThrough` is decided. */
+export function writtenOf(
+  { now, action, actor, zoneData }: ChangeContext,
+  row: ScheduleRow,
+  to: ChangedTo,
+  decidedThrough = Math.max(now, row.decided_through.getTime()),
+): Written {
   const before = contentOf(row)
   const content = to.content ?? before
-  const decidedThrough = Math.max(now, row.decided_through.getTime())
   const bounds = boundsOf(content, row.created_at.getTime())
   const state = to.state ?? {
     is: row.state,
@@ -214,6 +236,7 @@ function writtenOf({ now, action, actor }: ChangeContext, row: ScheduleRow, to: 
     nextAt,
     wakeAt: nextAt ?? state.until ?? null,
     decidedThrough,
+    zoneData: zoneDataOf(content.timing, zoneData),
     change: { action, actor, before, after: content },
   }
 }

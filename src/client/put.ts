@@ -14,6 +14,7 @@ import { insertSchedules, type Written } from '../store/queries/schedules.js'
 import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
+import { zoneDataOf } from '../time/zone-data.js'
 import { actOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
@@ -79,7 +80,7 @@ async function create(
 }
 
 function createdOf(
-  { now, action, actor }: ChangeContext,
+  { now, action, actor, zoneData }: ChangeContext,
   declared: Declared,
   source: string | null,
 ): Written {
@@ -107,6 +108,7 @@ function createdOf(
     wakeAt: nextAt,
     // The ledger of a new schedule begins just before its first plan time can be.
     decidedThrough: Math.min(now, nextAt ?? now) - 1,
+    zoneData: zoneDataOf(content.timing, zoneData),
     change: { action, actor, before: null, after: content },
   }
 }

@@ -13,6 +13,8 @@ export interface VerbParts {
   store: Store
   jobs: JobRegistry
   bus: EventBus
+  /** The version of the zone data that this process computes with. */
+  zoneData: string
 }
 
 export interface VerbOptions {
@@ -36,14 +38,14 @@ export async function withLocked<T>(
   options: { action: string; actor: string | undefined },
   work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
 ): Promise<T> {
-  const { store, jobs, bus } = parts
+  const { store, jobs, bus, zoneData } = parts
   const scopes = await scopesFor(store, jobs, names)
   async function attempt<R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> {
     const acts: ScheduleAct[] = []
     const done = await store.transaction(async (session) => {
       const { rows, now } = await lockNamed(session, names)
       const { action, actor = null } = options
-      const context = { session, channel: store.channel, now, action, actor, scopes, acts }
+      const context = { session, channel: store.channel, now, action, actor, scopes, acts, zoneData }
       const hasChanged = await endPauses(context, rows)
       const result = await step(context, hasChanged ? (await lockNamed(session, names)).rows : rows)
       await notify(session, store.channel, 'schedules')

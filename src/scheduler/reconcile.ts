@@ -1,78 +1,110 @@
+/**
+ * Gives schedules back the cursor that follows from what is decided: the first plan time after `decided_through`. It
+ * changes nothing where that is so already, so it can be run at any time and repeated.
+ *
+ * Schedules are read without locks and computed in memory; only those that look wrong are locked, looked at again and
+ * mended. A person's `reconcile` goes through all of them. A scheduler's upkeep goes through a slice at a time.
+ *
+ * A cursor that other zone data have computed is right by those: it is left as it is, unless it could not be right by
+ * any. It is `zone-data-change.ts` that computes cursors of older data anew.
+ */
 import { gridOf } from '../schedules/plan.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
 import {
-  listForReconciling,
+  type CheckedSchedule,
   lockForReconciling,
   type Repair,
+  readOverdue,
+  readSlice,
   repairCursors,
 } from '../store/queries/reconciling.js'
-import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
-import { TIMING_KINDS } from '../time/timing.js'
+import { compileTiming } from '../time/timing.js'
+import { zoneDataOf } from '../time/zone-data.js'
+
+export const BEFORE_ALL_IDS = '00000000-0000-0000-0000-000000000000'
 
 const CHUNK = 1_000
 
-/**
- * Gives active schedules back the cursor that follows from what is decided: the first plan time after
- * `decided_through`. It changes nothing where that is so already, so it can be run at any time and repeated. Returns the
- * names of those that it mended.
- *
- * `suspectsOnly` looks only at those that the database can tell are wrong without computing their timings.
- */
-export async function reconcile(
-  store: Store,
-  { suspectsOnly = false }: { suspectsOnly?: boolean } = {},
-): Promise<string[]> {
-  const mended: string[] = []
+/** A schedule with backlog, or one that was set aside, wakes after its cursor, but soon. */
+const LATEST_WAKE_MS = 10 * 60_000
+
+/** Mends what is damaged, of all schedules. Returns the names of those that it mended. */
+export async function reconcile(store: Store, zoneData: string): Promise<string[]> {
   await fillStrandedLanes(store)
-  let after = '00000000-0000-0000-0000-000000000000'
-  for (;;) {
-    const ids = await listForReconciling(store, { after, limit: CHUNK, suspectsOnly, kinds: TIMING_KINDS })
-    if (ids.length === 0) return mended
-    after = ids.at(-1)!
-    await store.transaction(async (session) => {
-      const rows = await lockForReconciling(session, ids)
-      const repairs = rows.flatMap((row) => repairOrNone(row))
-      if (repairs.length > 0) await repairCursors(session, repairs)
-      mended.push(...repairs.map(({ name }) => name))
-    })
+  const mended: string[] = []
+  for (let after = BEFORE_ALL_IDS; ; ) {
+    const slice = await reconcileSlice(store, zoneData, { after, limit: CHUNK })
+    mended.push(...slice.mended)
+    if (slice.next === null) return mended
+    after = slice.next
   }
 }
 
-type Suspect = Parameters<typeof repairOf>[0]
+/** The same for `limit` schedules by id; `next` is where to go on, null at the end. */
+export async function reconcileSlice(
+  store: Store,
+  zoneData: string,
+  { after, limit }: { after: string; limit: number },
+): Promise<{ mended: string[]; next: string | null }> {
+  const rows = await readSlice(store, { after, limit })
+  const mended = await mend(store, zoneData, rows)
+  return { mended, next: rows.length < limit ? null : rows.at(-1)!.id }
+}
+
+/** The same for those that are due and that no tick takes. */
+export async function reconcileOverdue(store: Store, zoneData: string): Promise<string[]> {
+  return mend(store, zoneData, await readOverdue(store, CHUNK))
+}
+
+async function mend(store: Store, zoneData: string, rows: readonly CheckedSchedule[]): Promise<string[]> {
+  const suspects = rows.filter((row) => repairOrNone(row, zoneData).length > 0).map(({ id }) => id)
+  if (suspects.length === 0) return []
+  return store.transaction(async (session) => {
+    const locked = await lockForReconciling(session, suspects)
+    const repairs = locked.flatMap((row) => repairOrNone(row, zoneData))
+    if (repairs.length > 0) await repairCursors(session, repairs)
+    return repairs.map(({ name }) => name)
+  })
+}
 
 /** One whose timing cannot be computed is the doctor's, and keeps no other from being mended. */
-function repairOrNone(row: Suspect): Repair[] {
+function repairOrNone(row: CheckedSchedule, zoneData: string): Repair[] {
   try {
-    return repairOf(row)
+    return repairOf(row, zoneData)
   } catch {
     return []
   }
 }
 
-function repairOf(row: ScheduleRow & { wake_at: Date | null; cursor_version: number }): Repair[] {
-  if (row.state !== 'active') return []
+function repairOf(row: CheckedSchedule, zoneData: string): Repair[] {
+  const own = zoneDataOf(row.timing, zoneData)
+  const repair = { id: row.id, name: row.name, zoneData: own }
+  if (row.state !== 'active') {
+    // One that is not active has no cursor, or ticks would find it due and take nothing.
+    const wakeAt = row.state === 'paused' ? (row.state_until?.getTime() ?? null) : null
+    const isRight = row.next_at === null && row.cursor_version === row.version
+    return isRight ? [] : [{ ...repair, nextAt: null, wakeAt, zoneData: row.zone_data }]
+  }
+  const isOfOtherData = own !== null && row.zone_data !== own
+  if (isOfOtherData && row.next_at !== null && wakesFor(row, row.next_at.getTime())) return []
   const nextAt = expectedCursor(row)
-  const wakes = row.wake_at !== null && (nextAt === null || row.wake_at.getTime() <= latestWake(row, nextAt))
-  if (sameInstant(row.next_at, nextAt) && wakes && row.cursor_version === row.version) return []
-  if (nextAt === null && row.next_at === null) return []
-  return [{ id: row.id, name: row.name, version: row.version, nextAt }]
+  if (nextAt === null && row.next_at === null && row.cursor_version === row.version) return []
+  if (nextAt === (row.next_at?.getTime() ?? null) && nextAt !== null && wakesFor(row, nextAt)) return []
+  return [{ ...repair, nextAt, wakeAt: nextAt }]
 }
 
-function expectedCursor(row: Suspect): Instant | null {
-  const after =
-    row.timing.kind === 'once'
-      ? row.decided_through.getTime()
-      : Math.max(row.decided_through.getTime(), row.start_at.getTime() - 1)
-  return gridOf(toPlannable(row)).next(after)
+function expectedCursor({ timing, until_at, start_at, decided_through }: CheckedSchedule): Instant | null {
+  const grid = gridOf({ timing: compileTiming(timing), until: until_at?.getTime() ?? null })
+  const beforeStart = timing.kind === 'once' ? Number.NEGATIVE_INFINITY : start_at.getTime() - 1
+  return grid.next(Math.max(decided_through?.getTime() ?? Number.NEGATIVE_INFINITY, beforeStart))
 }
 
-/** A schedule with backlog, or one that was set aside, wakes after its cursor, but not by much. */
-function latestWake(row: Suspect, nextAt: Instant): Instant {
-  return Math.max(nextAt, row.decided_through.getTime()) + (row.plan_error === null ? 2 : 10) * 60_000
-}
-
-function sameInstant(date: Date | null, instant: Instant | null): boolean {
-  return (date?.getTime() ?? null) === instant
+/** Whether the cursor row belongs to this schedule as it is, and wakes a scheduler for this plan time. */
+function wakesFor(row: CheckedSchedule, nextAt: Instant): boolean {
+  const { cursor_version, version, wake_at, decided_through, now } = row
+  if (cursor_version !== version || wake_at === null || decided_through === null) return false
+  const latest = Math.max(nextAt, now.getTime()) + LATEST_WAKE_MS
+  return nextAt > decided_through.getTime() && wake_at.getTime() <= latest
 }

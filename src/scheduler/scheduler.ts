@@ -1,5 +1,5 @@
 import type { ProvidedScopes } from '../client/scopes.js'
-import { type Clock, monotonicMs } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
@@ -13,8 +13,8 @@ import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
 import { createProviders } from './providers.js'
-import { reconcile } from './reconcile.js'
 import { type TickReport, tick } from './tick.js'
+import { createUpkeep } from './upkeep.js'
 
 export interface SchedulerOptions {
   /**
@@ -32,7 +32,6 @@ const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
-const RECONCILE_EVERY_MS = 5 * 60_000
 const PROVIDER_RETRY_MS = 10_000
 /** How long a tick waits for scope providers; slower ones are taken by the tick after their answer. */
 const PROVIDER_PATIENCE_MS = 50
@@ -54,9 +53,13 @@ export function createScheduler(parts: {
   bus: EventBus
   logger: Logger
   jobs: JobRegistry
+  /** The version of the zone data that this process computes with. */
+  zoneData: string
   batch: number
 }): Scheduler {
-  const { store, bus, logger, jobs, batch } = parts
+  const { store, bus, logger, jobs, zoneData, batch } = parts
+  const verbParts = { store, jobs, bus, zoneData }
+  const upkeep = createUpkeep(verbParts, logger)
   const wait = createWait(parts.clock)
   const providers = createProviders(jobs, wait.wake)
   let stopping = false
@@ -71,7 +74,7 @@ export function createScheduler(parts: {
 
   async function tickOnce(patienceMs: number): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
-    const ended = await resumeEnded({ store, jobs, bus }, batch, logger)
+    const ended = await resumeEnded(verbParts, batch, logger)
     const report = await tickHalving(batch, scopes)
     emitAll(bus, report)
     return { ...report, due: Math.max(report.due, ended) }
@@ -107,18 +110,12 @@ export function createScheduler(parts: {
   async function run(): Promise<void> {
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
-    let reconciledAt = Number.NEGATIVE_INFINITY
     while (!stopping) {
       try {
-        if (monotonicMs() - reconciledAt >= RECONCILE_EVERY_MS) {
-          reconciledAt = monotonicMs()
-          await reconcile(store, { suspectsOnly: true }).catch((error) =>
-            logger.error({ err: error }, 'cursors could not be reconciled'),
-          )
-        }
+        const hasMoreUpkeep = await upkeep.step()
         const { due } = await tickOnce(PROVIDER_PATIENCE_MS)
         backoffMs = FIRST_BACKOFF_MS
-        if (due === batch) continue
+        if (due === batch || hasMoreUpkeep) continue
         const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)

@@ -4,6 +4,7 @@ import type { Escapement } from '../escapement.js'
 import type { Logger } from '../logger.js'
 import { isStorable } from '../runs/storable.js'
 import { quote } from '../time/report.js'
+import { zoneDataVersion } from '../time/zone.js'
 import { VERSION } from '../version.js'
 
 export type FetchHandler = (request: Request) => Promise<Response>
@@ -29,7 +30,7 @@ export function createHandler(escapement: Escapement, logger: Logger): FetchHand
 
   app.get('/health', async (context) => {
     await escapement.database.query('select 1')
-    return context.json({ status: 'ok', version: VERSION })
+    return context.json({ status: 'ok', version: VERSION, zoneData: zoneDataVersion() })
   })
 
   app.get('/api/v1/schedules', async (context) => {

@@ -5,8 +5,11 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { once } from '../../src/index.js'
 import { freshSchemaName, openTestDatabase, postgresUrl } from '../support/database.js'
 import { spawnEscapement } from '../support/escapement-process.js'
+import { openHarness } from '../support/harness.js'
+import { damageOf } from '../support/process-with-zone-data.js'
 
 const demo = fileURLToPath(new URL('../../examples/demo/escapement.config.ts', import.meta.url))
 
@@ -158,7 +161,10 @@ describe('up', () => {
     expect((await run(['audit'], {}, cwd)).lines).toEqual([
       expect.stringMatching(/^✔ \d+ occurrences of 2 schedules: each has one answer\.$/),
     ])
-    expect((await run(['doctor'], {}, cwd)).lines).toEqual(['✔ Nothing is wrong.'])
+    expect((await run(['doctor'], {}, cwd)).lines).toEqual([
+      expect.stringMatching(/^time zone data \d{4}[a-z]+$/),
+      '✔ Nothing is wrong.',
+    ])
     expect(await process.kill('SIGTERM')).toBe(0)
     // Nobody runs any more: the folder itself answers.
     expect((await run(['schedules', 'list'], {}, cwd)).lines).toHaveLength(3)
@@ -171,6 +177,31 @@ describe('up', () => {
     expect(await status({ host: `127.0.0.1:${port}` })).toBe(200)
     expect(await status({ host: 'rebound.example' })).toBe(403)
     expect(await status({ host: `localhost:${port}`, origin: 'https://evil.example' })).toBe(403)
+  })
+})
+
+describe('audit', () => {
+  it('shows what other zone data account for, and ends with status 0 if that is all', async () => {
+    const h = await openHarness({ at: '2026-03-01T09:30:00Z' })
+    h.job('noop', { handler: () => {} })
+    await h.schedules.put('s', { job: 'noop', timing: once('2026-03-01T12:00', { zone: 'Europe/Paris' }) })
+    const damage = damageOf(h)
+    await damage.query(`update {schema}.schedules set zone_data = '2020a'`)
+    await damage.query(`update {schema}.changes set zone_data = '2020a'`)
+    await damage.cursor('s', `next_at = '2026-03-01T10:00Z', wake_at = '2026-03-01T10:00Z'`)
+    await h.advance('1 hour')
+    await damage.cursor('s', `decided_through = '2026-03-01T12:00Z'`)
+    await damage.schedule('s', `state = 'finished'`)
+    const { status, lines } = await run(['audit', '--database', postgresUrl(), '--schema', h.schema])
+    expect([status, ...lines.slice(0, 2)]).toEqual([
+      0,
+      '✔ 1 occurrences of 1 schedules: no mistake found.',
+      '! 2 more differ where other time zone data computed the plan times: no mistakes, not proven either.',
+    ])
+    expect(lines.slice(3).map((line) => line.split(/ {2,}/).slice(0, 2))).toEqual([
+      ['zone_data', 's'],
+      ['zone_data', 's'],
+    ])
   })
 })
 

@@ -6,7 +6,8 @@ export function addDoctor(program: Command): void {
   withConnectionFlags(program.command('doctor'))
     .summary('say what is wrong, and how to mend it')
     .description(
-      'Looks for schedules that cannot be planned, overdue cursors, expired leases and runs that no worker can take.\n' +
+      'Looks for schedules that cannot be planned, overdue cursors, expired leases, runs that no worker can take, and\n' +
+        'plan times of newer time zone data than this program has.\n' +
         'Ends with status 1 if it finds any.',
     )
     .option('--json', 'print the findings as JSON')
@@ -21,9 +22,11 @@ Examples:
       const connection = await connect(flags, command)
       try {
         const found = await connection.diagnose()
+        const zoneData = await connection.zoneData()
         if (flags.json) console.log(JSON.stringify(found, null, 2))
-        else if (found.length === 0) console.log(`${pc.green('✔')} Nothing is wrong.`)
         else {
+          console.log(pc.dim(`time zone data ${zoneData}`))
+          if (found.length === 0) console.log(`${pc.green('✔')} Nothing is wrong.`)
           for (const { kind, subject, detail, fix } of found) {
             console.log(`${pc.red('✘')} ${kind.replace('_', ' ')}: ${subject}: ${detail}\n  → ${fix}`)
           }

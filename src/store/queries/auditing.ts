@@ -9,6 +9,7 @@ export interface AuditedChange {
   after: ScheduleContent | null
   state: ScheduleState
   boundary: Date
+  zone_data: string | null
 }
 
 export interface AuditedRun {
@@ -33,6 +34,8 @@ export interface AuditedSchedule {
   state: ScheduleState
   ledger_from: Date
   decided_through: Date
+  zone_data: string | null
+  zone_data_from: Date | null
   changes: AuditedChange[]
   runs: AuditedRun[]
   skips: AuditedSkip[]
@@ -53,14 +56,15 @@ export async function readAuditPage(
 ): Promise<AuditedSchedule[]> {
   const range = [from === undefined ? null : new Date(from), to === undefined ? null : new Date(to)] as const
   const schedules = await session.query<AuditedSchedule>(
-    `select s.id, s.name, s.created_at, s.state, s.ledger_from, coalesce(c.decided_through, s.ledger_from) as decided_through
+    `select s.id, s.name, s.created_at, s.state, s.ledger_from, coalesce(c.decided_through, s.ledger_from) as decided_through,
+       s.zone_data, s.zone_data_from
      from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id and c.schedule_id > $1
      where s.id > $1 order by s.id limit $2`,
     [after, limit],
   )
   const ids = schedules.map(({ id }) => id)
   const changes = await session.query<AuditedChange & Owned>(
-    `select schedule_id, after, state, boundary from {schema}.changes where schedule_id = any($1) order by id`,
+    `select schedule_id, after, state, boundary, zone_data from {schema}.changes where schedule_id = any($1) order by id`,
     [ids],
   )
   const runs = await session.query<AuditedRun & Owned>(

@@ -129,6 +129,8 @@ interface ScheduleWrite {
   nextAt: Instant | null
   wakeAt: Instant | null
   decidedThrough: Instant
+  /** The version of the zone data that computed the cursor; null where no zone can move it. */
+  zoneData: string | null
 }
 
 export interface ChangeWrite {
@@ -144,7 +146,7 @@ const RECORD = `jsonb_to_recordset($1::jsonb) as w (id uuid, name text, version 
   priority int, "group" text, scopes text[], timing jsonb, policies jsonb, description text, metadata jsonb,
   start_at timestamptz, end_at timestamptz, "limit" int, until_at timestamptz, source text, state text, state_reason text,
   state_by text, state_since timestamptz, state_until timestamptz, next_at timestamptz, wake_at timestamptz,
-  decided_through timestamptz, action text, actor text, before jsonb, after jsonb)`
+  decided_through timestamptz, zone_data text, action text, actor text, before jsonb, after jsonb)`
 
 /** Creates schedules with their cursors and changes. Names that exist already are left out; returns those that are new. */
 export async function insertSchedules(
@@ -157,10 +159,10 @@ export async function insertSchedules(
      created as (
        insert into {schema}.schedules (id, name, version, job, input, queue, priority, "group", scopes, timing, policies,
          description, metadata, start_at, end_at, "limit", until_at, source, state, state_reason, state_by, state_since,
-         state_until, ledger_from, created_at, updated_at)
+         state_until, ledger_from, zone_data, zone_data_from, created_at, updated_at)
        select id, name, version, job, coalesce(input, 'null'), queue, priority, "group", scopes, timing, policies, description, metadata,
          start_at, end_at, "limit", until_at, source, state, state_reason, state_by, state_since, state_until,
-         decided_through, $2, $2
+         decided_through, zone_data, decided_through, $2, $2
        from w order by name
        on conflict (name) do nothing
        returning id, name
@@ -172,8 +174,9 @@ export async function insertSchedules(
        from w join created using (id)
      ),
      changes as (
-       insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
-       select w.id, w.version, w.action, w.actor, w.before, w.after, w.state, w.decided_through, $2
+       insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, zone_data,
+         changed_at)
+       select w.id, w.version, w.action, w.actor, w.before, w.after, w.state, w.decided_through, w.zone_data, $2
        from w join created using (id)
      )
      select name from created`,
@@ -196,7 +199,9 @@ export async function updateSchedules(
          "group" = w."group", scopes = w.scopes, timing = w.timing, policies = w.policies, description = w.description,
          metadata = w.metadata, start_at = w.start_at, end_at = w.end_at, "limit" = w."limit", until_at = w.until_at,
          source = w.source, state = w.state, state_reason = w.state_reason, state_by = w.state_by,
-         state_since = w.state_since, state_until = w.state_until, updated_at = $2
+         state_since = w.state_since, state_until = w.state_until, zone_data = w.zone_data,
+         zone_data_from = case when s.zone_data is distinct from w.zone_data then w.decided_through else s.zone_data_from end,
+         updated_at = $2
        from w where s.id = w.id
      ),
      cursors as (
@@ -205,8 +210,8 @@ export async function updateSchedules(
          next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through, plan_error = null
        from w where c.schedule_id = w.id
      )
-     insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
-     select id, version, action, actor, before, after, state, decided_through, $2 from w order by id`,
+     insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, zone_data, changed_at)
+     select id, version, action, actor, before, after, state, decided_through, zone_data, $2 from w order by id`,
     [recordsOf(written), new Date(now)],
   )
 }
@@ -231,6 +236,7 @@ function recordsOf(written: readonly Written[]): string {
       next_at: iso(schedule.nextAt),
       wake_at: iso(schedule.wakeAt),
       decided_through: iso(schedule.decidedThrough),
+      zone_data: schedule.zoneData,
       ...change,
     })),
   )

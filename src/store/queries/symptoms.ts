@@ -1,8 +1,8 @@
 import { NOW, type Session } from '../store.js'
 
 export interface Symptom {
-  kind: 'unplannable' | 'overdue' | 'expired_lease' | 'unknown_job'
-  /** The schedule, run or job that shows it. */
+  kind: 'unplannable' | 'overdue' | 'expired_lease' | 'unknown_job' | 'zone_data'
+  /** The schedule, run, job or version of the zone data that shows it. */
   subject: string
   detail: string
 }
