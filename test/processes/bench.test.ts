@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
+import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
 it('the bench of firing runs, and every herd gets all its runs', async () => {
   const lines: string[] = []
@@ -12,4 +13,10 @@ it('the bench of the two layouts runs', async () => {
   const lines: string[] = []
   await benchLayout(LAYOUT, (line) => lines.push(line))
   expect(lines.map((line) => line.split(':')[0])).toEqual(['wide', 'narrow'])
+})
+
+it('the bench of upkeep runs, and finds right what it filled in', async () => {
+  const lines: string[] = []
+  await benchUpkeep(UPKEEP, (line) => lines.push(line))
+  expect(lines.join('\n')).toMatch(/a chunk of 1,000 cursors, all right: [\d.]+ /)
 })
