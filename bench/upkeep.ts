@@ -13,7 +13,7 @@ import { createEventBus } from '../src/events/bus.js'
 import { silentLogger } from '../src/logger.js'
 import { BEFORE_ALL_IDS, reconcileOverdue, reconcileSlice } from '../src/scheduler/reconcile.js'
 import { applyZoneData } from '../src/scheduler/zone-data-change.js'
-import { promoteStranded } from '../src/store/queries/reconciling.js'
+import { fillStrandedLanes } from '../src/store/queries/lanes.js'
 import { createManualClock } from '../src/testing/manual-clock.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 
@@ -47,7 +47,7 @@ export async function benchUpkeep(size: UpkeepSize, print: (line: string) => voi
     )
     const none = () => nothingMoved(applyZoneData(parts, silentLogger))
     print(`newer zone data, none: ${await each(size.rounds, none)} ms`)
-    print(`stranded runs, none: ${await each(size.rounds, () => promoteStranded(store))} ms`)
+    print(`stranded runs, none: ${await each(size.rounds, () => fillStrandedLanes(store))} ms`)
     print(`overdue, none: ${await each(size.rounds, () => reconcileOverdue(store, NEWER))} ms`)
     let after = BEFORE_ALL_IDS
     const slice = await each(size.rounds, async () => {

@@ -120,7 +120,7 @@ function auditSchedule(
     through: to === undefined ? Number.POSITIVE_INFINITY : through,
   })
   const finding = (scope: string, planTime: Instant, detail: string): Finding => ({
-    schedule: schedule.name,
+    schedule: schedule.is_deleted ? `${schedule.name ?? schedule.id} (deleted)` : schedule.name!,
     scope,
     planTime: formatInstant(planTime),
     detail,
@@ -158,7 +158,7 @@ function auditSchedule(
       }
     }
   }
-  if (to === undefined) {
+  if (to === undefined && !schedule.is_deleted) {
     const overdue = overdueSince(schedule, segments.at(-1), now)
     if (overdue !== null) differs('missing', '', overdue, 'due and not decided yet')
   }

@@ -248,11 +248,11 @@ function ms(date: Date | null): Instant | null {
 /** An entry in the change log for what changes no content. */
 export function logAction(context: ChangeContext, row: ScheduleRow, action: string): Promise<void> {
   const { session, actor, now } = context
-  const { id, version, state, decided_through } = row
+  const { id, name, version, state, decided_through } = row
   const boundary = decided_through.getTime()
   return insertChanges(
     session,
-    [{ id, version, action, actor, before: null, after: null, state, boundary }],
+    [{ id, name, version, action, actor, before: null, after: null, state, boundary }],
     now,
   )
 }

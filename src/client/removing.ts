@@ -12,6 +12,7 @@ export async function deleteLocked(
   const { session, actor, now } = context
   const changes = rows.map((row) => ({
     id: row.id,
+    name: row.name,
     version: row.version,
     action: 'delete',
     actor,

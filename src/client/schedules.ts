@@ -55,6 +55,8 @@ export interface DeleteOptions extends EditOptions {
 
 /** One entry of a schedule's change log. */
 export interface ScheduleChange {
+  /** What it was called from then on. */
+  name: string | null
   version: number
   action: string
   actor: string | null
@@ -240,6 +242,7 @@ export function createSchedules(parts: VerbParts): Schedules {
 
 function toChange(row: ChangeRow): ScheduleChange {
   return {
+    name: row.name,
     version: row.version,
     action: row.action,
     actor: row.actor,

@@ -223,7 +223,16 @@ it(`keeps to the model in ${RUNS} random histories`, { timeout: 7_200_000 }, asy
       expect(found).toEqual(expected)
       expect((await h.schedules.get(name)).state).toBe(model.state)
       expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
-      await h.schedules.delete(name, { runs: 'delete' })
+      await h.schedules.delete(name)
+      expect(await h.escapement.audit()).toMatchObject({
+        schedules: 1,
+        missing: [],
+        double: [],
+        unexpected: [],
+      })
+      for (const table of ['runs', 'skips', 'changes']) {
+        await h.escapement.database.query(`delete from "${h.schema}".${table}`)
+      }
     }),
     { numRuns: RUNS, ...SEED },
   )

@@ -582,6 +582,26 @@ describe('audit', () => {
     await clean()
   })
 
+  it('covers deleted schedules whose history was kept, by name', async () => {
+    const { h, clean } = await open()
+    const { id } = await h.schedules.put('s', minutely)
+    await h.schedules.put('unseen', minutely)
+    await h.advance('3 minutes')
+    await h.schedules.rename('s', 'renamed')
+    await h.schedules.delete('renamed')
+    await h.schedules.delete('unseen', { runs: 'delete' })
+    await h.advance('1 hour')
+    await clean()
+    expect(await h.escapement.audit()).toMatchObject({ schedules: 1, occurrences: 3 })
+    await h.escapement.database.query(
+      `delete from "${h.schema}".runs where schedule_id = $1 and plan_time = '2026-03-01T12:02Z'`,
+      [id],
+    )
+    expect(await h.escapement.audit()).toMatchObject({
+      missing: [{ schedule: 'renamed (deleted)', planTime: '2026-03-01T12:02:00.000Z' }],
+    })
+  })
+
   it('finds what is missing, double and unexpected', async () => {
     const { h } = await open()
     const { id } = await h.schedules.put('s', minutely)

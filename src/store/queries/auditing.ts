@@ -29,7 +29,9 @@ interface AuditedSkip {
 /** A schedule with its whole ledger. */
 export interface AuditedSchedule {
   id: string
-  name: string
+  /** Null of one that was deleted before the change log kept names. */
+  name: string | null
+  is_deleted: boolean
   created_at: Date
   state: ScheduleState
   ledger_from: Date
@@ -55,13 +57,7 @@ export async function readAuditPage(
   }: { after: string; limit: number; from?: Instant | undefined; to?: Instant | undefined },
 ): Promise<AuditedSchedule[]> {
   const range = [from === undefined ? null : new Date(from), to === undefined ? null : new Date(to)] as const
-  const schedules = await session.query<AuditedSchedule>(
-    `select s.id, s.name, s.created_at, s.state, s.ledger_from, coalesce(c.decided_through, s.ledger_from) as decided_through,
-       s.zone_data, s.zone_data_from
-     from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id and c.schedule_id > $1
-     where s.id > $1 order by s.id limit $2`,
-    [after, limit],
-  )
+  const schedules = await session.query<AuditedSchedule>(LIST_AUDITED, [after, limit])
   const ids = schedules.map(({ id }) => id)
   const changes = await session.query<AuditedChange & Owned>(
     `select schedule_id, after, state, boundary, zone_data from {schema}.changes where schedule_id = any($1) order by id`,
@@ -88,6 +84,20 @@ export async function readAuditPage(
     skips: skipsOf.get(schedule.id) ?? [],
   }))
 }
+
+/** Those that there are, and those that were deleted and whose history was kept, both by id. */
+const LIST_AUDITED = `
+  (select s.id, s.name, false as is_deleted, s.created_at, s.state, s.ledger_from,
+     coalesce(c.decided_through, s.ledger_from) as decided_through, s.zone_data, s.zone_data_from
+   from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id and c.schedule_id > $1
+   where s.id > $1 order by s.id limit $2)
+  union all
+  (select d.schedule_id, d.name, true, first.changed_at, d.state, first.boundary, d.boundary, null, null
+   from {schema}.changes as d cross join lateral (
+     select c.changed_at, c.boundary from {schema}.changes as c where c.schedule_id = d.schedule_id order by c.id limit 1
+   ) as first
+   where d.action = 'delete' and d.schedule_id > $1 order by d.schedule_id limit $2)
+  order by id limit $2`
 
 interface Owned {
   schedule_id: string

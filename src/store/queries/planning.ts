@@ -337,8 +337,8 @@ const FINISH_SCHEDULES = `
     delete from {schema}.schedules as s using ended where s.id = ended.id and ended.is_deleted
   ),
   logged as (
-    insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
-    select id, version, case when is_deleted then 'delete' else 'finish' end, null, content,
+    insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, changed_at)
+    select id, name, version, case when is_deleted then 'delete' else 'finish' end, null, content,
       case when not is_deleted then content end, 'finished', decided_through, now
     from ended cross join clock order by id
   )

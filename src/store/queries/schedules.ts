@@ -174,9 +174,9 @@ export async function insertSchedules(
        from w join created using (id)
      ),
      changes as (
-       insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, zone_data,
+       insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, zone_data,
          changed_at)
-       select w.id, w.version, w.action, w.actor, w.before, w.after, w.state, w.decided_through, w.zone_data, $2
+       select w.id, w.name, w.version, w.action, w.actor, w.before, w.after, w.state, w.decided_through, w.zone_data, $2
        from w join created using (id)
      )
      select name from created`,
@@ -210,8 +210,9 @@ export async function updateSchedules(
          next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through, plan_error = null
        from w where c.schedule_id = w.id
      )
-     insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, zone_data, changed_at)
-     select id, version, action, actor, before, after, state, decided_through, zone_data, $2 from w order by id`,
+     insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, zone_data,
+       changed_at)
+     select id, name, version, action, actor, before, after, state, decided_through, zone_data, $2 from w order by id`,
     [recordsOf(written), new Date(now)],
   )
 }
@@ -259,6 +260,7 @@ export async function insertChanges(
   session: Session,
   changes: readonly (ChangeWrite & {
     id: string
+    name: string
     version: number
     state: ScheduleState
     boundary: Instant
@@ -266,10 +268,10 @@ export async function insertChanges(
   now: Instant,
 ): Promise<void> {
   await session.query(
-    `insert into {schema}.changes (schedule_id, version, action, actor, before, after, state, boundary, changed_at)
-     select id, version, action, actor, before, after, state, boundary, $2
+    `insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, changed_at)
+     select id, name, version, action, actor, before, after, state, boundary, $2
      from jsonb_to_recordset($1::jsonb)
-       as w (id uuid, version int, action text, actor text, before jsonb, after jsonb, state text, boundary timestamptz)`,
+       as w (id uuid, name text, version int, action text, actor text, before jsonb, after jsonb, state text, boundary timestamptz)`,
     [
       JSON.stringify(
         changes.map((change) => ({ ...change, boundary: new Date(change.boundary).toISOString() })),
@@ -280,6 +282,8 @@ export async function insertChanges(
 }
 
 export interface ChangeRow {
+  /** Null in rows from before names were kept here. */
+  name: string | null
   version: number
   action: string
   actor: string | null
@@ -293,7 +297,7 @@ export interface ChangeRow {
 /** Oldest first. */
 export function listChanges(session: Session, scheduleId: string): Promise<ChangeRow[]> {
   return session.query<ChangeRow>(
-    `select version, action, actor, before, after, state, boundary, changed_at
+    `select name, version, action, actor, before, after, state, boundary, changed_at
      from {schema}.changes where schedule_id = $1 order by id`,
     [scheduleId],
   )
