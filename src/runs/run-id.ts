@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Instant } from '../time/instant.js'
 
 /** The namespace of all scheduled runs. Fixed for ever: a changed one would make old occurrences run again. */
@@ -16,9 +16,10 @@ export function runIdOf(scheduleId: string, scope: string, planTime: Instant): s
 
 /** The UUIDv5 of a name in our namespace. */
 export function uuidOf(name: string): string {
-  const hash = createHash('sha1').update(namespaceBytes).update(name).digest()
-  hash[6] = (hash[6]! & 0x0f) | 0x50
-  hash[8] = (hash[8]! & 0x3f) | 0x80
-  const hex = hash.toString('hex', 0, 16)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`
+  const bytes = Buffer.allocUnsafe(namespaceBytes.length + Buffer.byteLength(name))
+  namespaceBytes.copy(bytes)
+  bytes.write(name, namespaceBytes.length)
+  const hex = hash('sha1', bytes, 'hex')
+  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0b11)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
 }

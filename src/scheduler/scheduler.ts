@@ -146,14 +146,14 @@ export function createScheduler(parts: {
 }
 
 function emitAll(bus: EventBus, { created, ended }: TickReport): void {
-  for (const run of created) {
+  for (const { run, schedule } of created) {
     bus.emit('run.created', {
       runId: run.id,
-      job: run.job,
-      scheduleId: run.schedule_id,
-      schedule: run.schedule,
+      job: schedule.job,
+      scheduleId: schedule.id,
+      schedule: schedule.name,
       scope: run.scope,
-      planTime: run.plan_time,
+      planTime: new Date(run.planTime),
       attempt: 0,
       durationMs: null,
       error: null,

@@ -1,7 +1,6 @@
 import type { Logger } from '../logger.js'
-import { nextPlanTime, planOccurrences } from '../schedules/plan.js'
+import { nextPlanTime, type PlannedRun, planOccurrences } from '../schedules/plan.js'
 import {
-  type CreatedRun,
   type DueLimits,
   type DueSchedule,
   type EndedSchedule,
@@ -20,7 +19,7 @@ import type { Instant } from '../time/instant.js'
 export interface TickReport {
   /** How many schedules were due and ours; as many as the limit means that more may be waiting. */
   due: number
-  created: (CreatedRun & { schedule: string })[]
+  created: { run: PlannedRun; schedule: DueSchedule }[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
 }
@@ -60,16 +59,17 @@ export async function tick(
         unplannable.push({ id: schedule.id, error: String((error as Error).message) })
       }
     }
-    const created = planned.length > 0 ? await recordPlans(session, planned, store.channel) : []
+    const created = new Set(planned.length > 0 ? await recordPlans(session, planned, store.channel) : [])
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
     const done = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
     const ended = await finish(session, done)
-    const names = new Map(due.map(({ id, name }) => [id, name]))
     return {
       due: due.length,
-      created: created.map((run) => ({ ...run, schedule: names.get(run.schedule_id)! })),
+      created: planned.flatMap(({ schedule, plan }) =>
+        plan.runs.filter(({ id }) => created.has(id)).map((run) => ({ run, schedule })),
+      ),
       ended,
     }
   })

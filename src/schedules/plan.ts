@@ -18,7 +18,7 @@ export interface Plannable {
   until: Instant | null
 }
 
-interface PlannedRun {
+export interface PlannedRun {
   id: string
   scope: string
   planTime: Instant

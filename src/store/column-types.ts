@@ -25,6 +25,8 @@ const INSTANT =
  * beyond are cut off). `Date.parse` would fail on offsets with seconds, on years above 9999 and on BC.
  */
 export function parseTimestamptz(text: string): Date | number {
+  const usual = parseUsualTimestamptz(text)
+  if (usual !== null) return usual
   if (text === 'infinity') return Number.POSITIVE_INFINITY
   if (text === '-infinity') return Number.NEGATIVE_INFINITY
   const match = INSTANT.exec(text)
@@ -41,6 +43,27 @@ export function parseTimestamptz(text: string): Date | number {
   wall.setUTCHours(part(4), part(5), part(6), Number((match[7] ?? '').slice(0, 3).padEnd(3, '0')))
   const offsetMs = (part(9) * 3600 + part(10) * 60 + part(11)) * 1000
   return new Date(wall.getTime() - (match[8] === '-' ? -offsetMs : offsetMs))
+}
+
+const [ZERO, MINUS, PLUS, COLON, DOT] = [48, 45, 43, 58, 46]
+
+/** The same for what nearly all are: years 1000 to 9999, at most milliseconds, offsets of hours and minutes; else null. */
+function parseUsualTimestamptz(text: string): Date | null {
+  const code = (at: number) => text.charCodeAt(at)
+  const two = (at: number) => (code(at) - ZERO) * 10 + code(at + 1) - ZERO
+  if (code(4) !== MINUS || code(0) === ZERO) return null
+  let at = 19
+  let ms = 0
+  if (code(at) === DOT) {
+    for (let unit = 100; ++at < 23 && code(at) >= ZERO; unit /= 10) ms += (code(at) - ZERO) * unit
+  }
+  const isAhead = code(at) === PLUS
+  if (!isAhead && code(at) !== MINUS) return null
+  const hasMinutes = text.length === at + 6 && code(at + 3) === COLON
+  if (!hasMinutes && text.length !== at + 3) return null
+  const offset = two(at + 1) * 60 + (hasMinutes ? two(at + 4) : 0)
+  const minute = two(14) + (isAhead ? -offset : offset)
+  return new Date(Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), minute, two(17), ms))
 }
 
 /** A date or timestamp without a zone is no instant: it stays the text that the database shows. */

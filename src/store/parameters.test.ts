@@ -10,7 +10,7 @@ it.each([
   ['it is "text"', 'it is "text"'],
   [new Date('2024-07-01T12:00:00.123Z'), '2024-07-01T12:00:00.123Z'],
   [[], '{}'],
-  [[1, null, true], '{"1",NULL,"true"}'],
+  [[1, -0.5, null, true], '{1,-0.5,NULL,"true"}'],
   [['NULL', '', 'a,b', '{c}', '"', '\\'], '{"NULL","","a,b","{c}","\\"","\\\\"}'],
 ])('%j is sent as %j', (param, text) => {
   expect(parameterText(param)).toBe(text)

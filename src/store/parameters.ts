@@ -6,16 +6,25 @@ import type { Param, ScalarParam } from './database.js'
  */
 export function parameterText(param: Param): string | null {
   if (param === null || param === undefined) return null
-  if (Array.isArray(param)) return `{${param.map(elementText).join(',')}}`
-  return scalarText(param as Exclude<ScalarParam, null>)
+  return Array.isArray(param) ? arrayText(param) : scalarText(param as Exclude<ScalarParam, null>)
 }
 
 function scalarText(value: Exclude<ScalarParam, null>): string {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-/** Always quoted, so that an element spelled NULL, an empty one, or one with braces and commas stays itself. */
-function elementText(value: ScalarParam): string {
+/** One text grown in place: a batch sends many thousands of elements. */
+function arrayText(values: readonly ScalarParam[]): string {
+  let text = '{'
+  for (let index = 0; index < values.length; index++) {
+    text += index === 0 ? elementText(values[index]) : `,${elementText(values[index])}`
+  }
+  return `${text}}`
+}
+
+/** Quoted, so that an element spelled NULL, an empty one, or one with braces and commas stays itself. */
+function elementText(value: ScalarParam | undefined): string {
   if (value === null || value === undefined) return 'NULL'
+  if (typeof value === 'number') return String(value)
   return `"${scalarText(value).replace(/[\\"]/g, '\\$&')}"`
 }

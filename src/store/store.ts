@@ -25,6 +25,12 @@ export interface Store extends Session {
  */
 export const NOW = `coalesce($1::timestamptz, date_trunc('milliseconds', clock_timestamp()))`
 
+/**
+ * The instant whose milliseconds since the epoch a `float8` expression gives. Batches of instants travel like this: as
+ * dates in text they took longer to write and to read than to plan.
+ */
+export const instantAt = (ms: string) => `to_timestamp(${ms} / 1000)::timestamptz(3)`
+
 export function createStore(database: Database, schema: string, clock: Clock): Store {
   const quotedSchema = quoteIdentifier(schema)
   const texts = new Map<string, string>()

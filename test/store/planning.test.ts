@@ -3,8 +3,9 @@ import { every } from '../../src/index.js'
 import { planOccurrences } from '../../src/schedules/plan.js'
 import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.js'
 import { toPlannable } from '../../src/store/rows.js'
-import { createStore } from '../../src/store/store.js'
+import { createStore, instantAt } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
+import { FIRST_INSTANT, LAST_INSTANT } from '../../src/time/instant.js'
 import { TIMING_KINDS } from '../../src/time/timing.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
@@ -70,6 +71,16 @@ describe('recordPlans', () => {
     expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T00:01:00Z'))
   })
+})
+
+it('takes instants to the database exactly, from the first to the last', async () => {
+  const step = (LAST_INSTANT - FIRST_INSTANT) / 9_973
+  const instants = Array.from({ length: 9_973 }, (_, n) => Math.round(FIRST_INSTANT + n * step))
+  const rows = await (await sharedDatabase()).query<{ at: Date }>(
+    `select ${instantAt('ms')} as at from unnest($1::float8[]) with ordinality as given (ms, n) order by n`,
+    [[...instants, LAST_INSTANT]],
+  )
+  expect(rows.map(({ at }) => at.getTime())).toEqual([...instants, LAST_INSTANT])
 })
 
 describe('lockDueSchedules', () => {

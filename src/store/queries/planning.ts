@@ -3,7 +3,7 @@ import type { Policies } from '../../schedules/policies.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
 import { msUntil } from '../ms-until.js'
-import { NOW, type Session } from '../store.js'
+import { instantAt, NOW, type Session } from '../store.js'
 
 /** What a tick reads of a schedule that is due. */
 export interface DueSchedule {
@@ -91,24 +91,16 @@ export async function readSkipRequests(
 }
 
 export interface PlannedSchedule {
-  schedule: { id: string; version: number; next_at: Date | null }
+  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at'>
   plan: Plan
   /** When a scheduler must look again. */
   wakeAt: Instant | null
 }
 
-export interface CreatedRun {
-  id: string
-  schedule_id: string
-  scope: string
-  plan_time: Date
-  job: string
-}
-
 /**
  * Records any number of plans in one statement: every cursor moves by compare-and-set on (id, version, next_at), and
  * runs and skips are inserted only for what that update returned. A schedule that was changed since it was read
- * writes nothing; a run that exists already is left as it is. Returns the runs that are new.
+ * writes nothing; a run that exists already is left as it is. Returns the ids of the runs that are new.
  *
  * Overlap is held by a unique index on the lanes. A run that is refused although its id is new has met an open one:
  * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped.
@@ -117,29 +109,30 @@ export async function recordPlans(
   session: Session,
   planned: readonly PlannedSchedule[],
   channel: string,
-): Promise<CreatedRun[]> {
-  const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ ...run, schedule })))
-  const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ ...skip, schedule })))
-  return session.query<CreatedRun>(RECORD_PLANS, [
+): Promise<string[]> {
+  const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
+  const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
+  const rows = await session.query<{ id: string }>(RECORD_PLANS, [
     session.now(),
     channel,
     planned.map(({ schedule }) => schedule.id),
     planned.map(({ schedule }) => schedule.version),
-    planned.map(({ schedule }) => schedule.next_at),
-    planned.map(({ plan }) => toDate(plan.nextAt)),
-    planned.map(({ wakeAt }) => toDate(wakeAt)),
-    planned.map(({ plan }) => new Date(plan.decidedThrough)),
+    planned.map(({ schedule }) => schedule.next_at?.getTime() ?? null),
+    planned.map(({ plan }) => plan.nextAt),
+    planned.map(({ wakeAt }) => wakeAt),
+    planned.map(({ plan }) => plan.decidedThrough),
+    runs.map(({ run }) => run.id),
     runs.map(({ id }) => id),
-    runs.map(({ schedule }) => schedule.id),
-    runs.map(({ scope }) => scope),
-    runs.map(({ planTime }) => new Date(planTime)),
-    runs.map(({ eligibleAt }) => new Date(eligibleAt)),
-    skips.map(({ schedule }) => schedule.id),
-    skips.map(({ scope }) => scope),
-    skips.map(({ first }) => new Date(first)),
-    skips.map(({ last }) => new Date(last)),
-    skips.map(({ reason }) => reason),
+    runs.map(({ run }) => run.scope),
+    runs.map(({ run }) => run.planTime),
+    runs.map(({ run }) => run.eligibleAt),
+    skips.map(({ id }) => id),
+    skips.map(({ skip }) => skip.scope),
+    skips.map(({ skip }) => skip.first),
+    skips.map(({ skip }) => skip.last),
+    skips.map(({ skip }) => skip.reason),
   ])
+  return rows.map(({ id }) => id)
 }
 
 const RUN_TARGET = `{schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
@@ -151,16 +144,19 @@ const RECORD_PLANS = `
   with clock as materialized (select ${NOW} as now),
   moved as (
     update {schema}.cursors as c
-    set next_at = plan.next_at, wake_at = plan.wake_at, decided_through = greatest(c.decided_through, plan.decided_through),
-      plan_error = null
-    from unnest($3::uuid[], $4::int[], $5::timestamptz[], $6::timestamptz[], $7::timestamptz[], $8::timestamptz[])
+    set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
+      decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null
+    from unnest($3::uuid[], $4::int[], $5::float8[], $6::float8[], $7::float8[], $8::float8[])
       as plan (id, version, cursor, next_at, wake_at, decided_through)
-    where c.schedule_id = plan.id and c.version = plan.version and c.next_at is not distinct from plan.cursor
+    where c.schedule_id = plan.id and c.version = plan.version
+      and c.next_at is not distinct from ${instantAt('plan.cursor')}
     returning c.schedule_id, c.version
   ),
   planned as (
-    select run.*, moved.version, s.job, s.input, s.queue, s.priority, clock.now, s.policies->>'overlap' as overlap
-    from unnest($9::uuid[], $10::uuid[], $11::text[], $12::timestamptz[], $13::timestamptz[])
+    select run.id, run.schedule_id, run.scope, ${instantAt('run.plan_time')} as plan_time,
+      ${instantAt('run.eligible_at')} as eligible_at, moved.version, s.job, s.input, s.queue, s.priority, clock.now,
+      s.policies->>'overlap' as overlap
+    from unnest($9::uuid[], $10::uuid[], $11::text[], $12::float8[], $13::float8[])
       as run (id, schedule_id, scope, plan_time, eligible_at)
     join moved on moved.schedule_id = run.schedule_id
     join {schema}.schedules as s on s.id = moved.schedule_id
@@ -170,7 +166,7 @@ const RECORD_PLANS = `
     insert into ${RUN_TARGET}
     select ${RUN_SOURCE}, case overlap when 'allow' then null else 0 end from planned order by plan_time, id
     on conflict do nothing
-    returning id, schedule_id, scope, plan_time, job
+    returning id
   ),
   refused as materialized (
     select planned.* from planned
@@ -181,12 +177,13 @@ const RECORD_PLANS = `
     insert into ${RUN_TARGET}
     select ${RUN_SOURCE}, 1 from refused where overlap = 'queue' order by plan_time, id
     on conflict do nothing
-    returning id, schedule_id, scope, plan_time, job
+    returning id
   ),
   skipped as (
     insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
-    select moved.schedule_id, range.scope, moved.version, range.first, range.last, range.reason, clock.now
-    from unnest($14::uuid[], $15::text[], $16::timestamptz[], $17::timestamptz[], $18::text[])
+    select moved.schedule_id, range.scope, moved.version, ${instantAt('range.first')}, ${instantAt('range.last')},
+      range.reason, clock.now
+    from unnest($14::uuid[], $15::text[], $16::float8[], $17::float8[], $18::text[])
       as range (schedule_id, scope, first, last, reason)
     join moved on moved.schedule_id = range.schedule_id
     cross join clock
@@ -200,11 +197,7 @@ const RECORD_PLANS = `
     select pg_notify($2, 'runs')
     from (select (select count(*) from created) + (select count(*) from waiting) as runs) as batch where batch.runs > 0
   )
-  select every_run.* from (select * from created union all select * from waiting) as every_run left join notified on true`
-
-function toDate(instant: Instant | null): Date | null {
-  return instant === null ? null : new Date(instant)
-}
+  select every_run.id from (select id from created union all select id from waiting) as every_run left join notified on true`
 
 /** Names of paused schedules whose pause was to end by now. */
 export async function listEndedPauses(session: Session, limit: number): Promise<string[]> {
