@@ -6,129 +6,159 @@
  *     npm run bench:fire -- --quick  small enough for the tests
  *
  * PostgreSQL from npm, fsync and synchronous_commit on. Each figure is the median of its rounds with the lowest and
- * highest beside it.
+ * highest beside it. At the end come the plans of the tick's statements, in the full table with the largest herd due.
  */
 import { pathToFileURL } from 'node:url'
 import { assemble } from '../src/escapement.js'
-import { lockDueSchedules, msUntilWake } from '../src/store/queries/planning.js'
+import { planOccurrences } from '../src/schedules/plan.js'
+import { type DueLimits, lockDueSchedules, msUntilWake, recordPlans } from '../src/store/queries/planning.js'
+import { toPlannable } from '../src/store/rows.js'
+import type { Session, Store } from '../src/store/store.js'
 import { createManualClock } from '../src/testing/manual-clock.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 
 export interface FireSize {
-  schedules: number
+  /** The empty tick is measured with each of these, the rest with the last. */
+  schedules: readonly number[]
   herds: readonly number[]
   rounds: number
 }
 
-const FULL: FireSize = { schedules: 1_000_000, herds: [10_000, 100_000], rounds: 3 }
-export const QUICK: FireSize = { schedules: 2_000, herds: [500], rounds: 1 }
+const FULL: FireSize = { schedules: [1_000, 1_000_000], herds: [10_000, 100_000], rounds: 5 }
+export const QUICK: FireSize = { schedules: [100, 3_000], herds: [500, 2_500], rounds: 1 }
 
 const START = Date.parse('2026-03-01T00:00:00Z')
 const HOUR = 3_600_000
+const LIMITS: DueLimits = { limit: 1_000, kinds: TIMING_KINDS, providers: [] }
 
 export async function benchFire(size: FireSize, print: (line: string) => void): Promise<void> {
   const server = await startPostgres({ fsync: true, settings: ['shared_buffers=1GB', 'max_wal_size=8GB'] })
   const clock = createManualClock(START)
   const { escapement, store, scheduler } = await assemble({ database: server.url, clock })
-  const query = (text: string) => escapement.database.query(text)
+  const query = <Row>(text: string) => escapement.database.query<Row>(text)
+
+  async function fireHerd(herd: number): Promise<number> {
+    clock.set(clock.now() + HOUR)
+    await makeDue(query, herd, new Date(clock.now()))
+    const runsBefore = await countRuns(query)
+    const startedAt = performance.now()
+    await scheduler.tickWhileDue()
+    const seconds = (performance.now() - startedAt) / 1000
+    const created = (await countRuns(query)) - runsBefore
+    if (created !== herd) throw new Error(`${created} runs of ${herd}`)
+    return herd / seconds
+  }
+
   try {
     escapement.job('noop', { handler: () => {} })
-    print(`${size.schedules.toLocaleString('en')} schedules, 50 distinct timings`)
-    await fill(query, size.schedules)
-    await query('vacuum analyze')
-    print(
-      `empty tick: ${await emptyTick(
-        () => scheduler.tick(),
-        () => msUntilWake(store, { kinds: TIMING_KINDS, providers: [] }),
-      )} ms`,
-    )
+    for (const count of size.schedules) {
+      await fill(query, count)
+      const ms = await measure(200, async () => {
+        await scheduler.tick()
+        await msUntilWake(store, LIMITS)
+      })
+      print(`${inEnglish(count)} schedules: empty tick ${spread(ms, 2)} ms`)
+    }
     for (const herd of size.herds) {
       const rates: number[] = []
-      for (let round = 0; round < size.rounds; round++) {
-        clock.set(clock.now() + HOUR)
-        await makeDue(query, herd, new Date(clock.now()))
-        const startedAt = performance.now()
-        let created = 0
-        for (;;) {
-          const report = await scheduler.tick()
-          created += report.created.length
-          if (report.due === 0) break
-        }
-        if (created < herd) throw new Error(`${created} runs of ${herd}`)
-        rates.push(created / ((performance.now() - startedAt) / 1000))
-      }
+      for (let round = 0; round < size.rounds; round++) rates.push(await fireHerd(herd))
+      const slowest = herd / Math.min(...rates)
       print(
-        `${herd.toLocaleString('en')} due: ${spread(rates)} schedules/s, all within ${(herd / Math.min(...rates)).toFixed(2)} s`,
+        `${inEnglish(herd)} due: ${spread(rates)} schedules/s, all within ${slowest.toFixed(2)} s at the slowest`,
       )
     }
     clock.set(clock.now() + HOUR)
     await makeDue(query, size.herds.at(-1)!, new Date(clock.now()))
-    print(await explainLock(query))
-    await store.transaction(async (session) => {
-      await lockDueSchedules(session, { limit: 1000, kinds: TIMING_KINDS, providers: [] })
-    })
+    for (const [name, plan] of await explainTick(store)) print(`${name}:\n${plan}`)
   } finally {
     await escapement.close()
     await server.remove()
   }
 }
 
-/** Fifty distinct grids; all cursors far in the future. */
-async function fill(query: (text: string) => Promise<unknown>, count: number): Promise<void> {
+type Query = <Row>(text: string) => Promise<Row[]>
+
+/** Fifty distinct grids, with ids as the product gives them; all cursors far in the future. */
+async function fill(query: Query, count: number): Promise<void> {
   const timing = `jsonb_build_object('kind', 'every', 'every', (1000 + n % 50) || ' hours', 'anchor', '2001-01-01T00:00:00', 'zone', 'UTC')`
   const policies = `'{"catchUp":"latest","catchUpWindow":null,"catchUpLimit":100,"grace":"1 minute","overlap":"allow","delay":"0 seconds","jitter":"0 seconds","deleteWhenDone":false}'`
+  await query('truncate escapement.schedules cascade')
   await query(`
     insert into escapement.schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at,
       state, state_since, ledger_from, created_at, updated_at)
-    select gen_random_uuid(), 'customer:' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
+    select uuidv7(), 'customer:' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
       'default', 0, '{global}', ${timing}, ${policies}, '2026-01-01', 'active', '2026-01-01', '2026-02-28', '2026-01-01',
       '2026-01-01'
     from generate_series(1, ${count}) as n`)
   await query(`
     insert into escapement.cursors (schedule_id, version, kind, next_at, wake_at, decided_through)
     select id, 1, 'every', '2030-01-01', '2030-01-01', '2026-02-28T23:59:59Z' from escapement.schedules`)
+  await query('vacuum analyze')
 }
 
-/** Brings the cursors of a random herd to one instant at which all of their timings have a plan time. */
-async function makeDue(query: (text: string) => Promise<unknown>, herd: number, at: Date): Promise<void> {
+/**
+ * Brings the cursors of a random herd to one instant at which all of their timings have a plan time. The versions that
+ * this leaves dead are cleared: in life cursors stand where they are for long before they are due.
+ */
+async function makeDue(query: Query, herd: number, at: Date): Promise<void> {
   await query(`
     update escapement.cursors set next_at = '${at.toISOString()}', wake_at = '${at.toISOString()}',
       decided_through = '${new Date(at.getTime() - 1).toISOString()}'
     where schedule_id in (select id from escapement.schedules order by md5(id::text || '${at.toISOString()}') limit ${herd})`)
+  await query('vacuum escapement.cursors')
 }
 
-async function emptyTick(tick: () => Promise<unknown>, look: () => Promise<unknown>): Promise<string> {
+async function countRuns(query: Query): Promise<number> {
+  const [row] = await query<{ count: number }>('select count(*) as count from escapement.runs')
+  return row!.count
+}
+
+/** How the database carries out each statement of a tick, one batch of them. */
+async function explainTick(store: Store): Promise<Map<string, string>> {
+  const plans = new Map<string, string>()
+  const explaining = (session: Session, name: string): Session => ({
+    now: session.now,
+    async query(statement, params) {
+      const rows = await session.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, buffers, costs off) ${statement}`,
+        params,
+      )
+      plans.set(name, rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return []
+    },
+  })
+  await store.transaction(async (session) => {
+    await lockDueSchedules(explaining(session, 'lock due schedules'), LIMITS)
+    const { due, now } = await lockDueSchedules(session, LIMITS)
+    const planned = due.map((schedule) => {
+      const plan = planOccurrences(toPlannable(schedule), now!)
+      return { schedule, plan, wakeAt: plan.nextAt }
+    })
+    await recordPlans(explaining(session, 'record plans'), planned, store.channel)
+  })
+  await msUntilWake(explaining(store, 'when to wake'), LIMITS)
+  return plans
+}
+
+async function measure(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
   const times: number[] = []
-  for (let round = 0; round < 200; round++) {
+  for (let round = 0; round < rounds; round++) {
     const startedAt = performance.now()
-    await tick()
-    await look()
+    await work()
     times.push(performance.now() - startedAt)
   }
-  return spread(times, 2)
-}
-
-async function explainLock(query: (text: string) => Promise<unknown>): Promise<string> {
-  const rows = (await query(`
-    explain (analyze, buffers, costs off)
-    select s.id, s.timing, c.next_at
-    from (
-      select schedule_id, version, next_at from escapement.cursors
-      where wake_at <= (select '2029-01-01'::timestamptz) and kind = any('{once,every,cron,after,rrule}')
-        and (provider is null or provider = any('{}'))
-      order by wake_at, schedule_id limit 1000 for update skip locked
-    ) as c
-    join escapement.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`)) as {
-    'QUERY PLAN': string
-  }[]
-  return rows.map((row) => row['QUERY PLAN']).join('\n')
+  return times
 }
 
 function spread(values: readonly number[], digits = 0): string {
   const sorted = [...values].sort((a, b) => a - b)
-  const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits })
-  return `${text(sorted[Math.floor(sorted.length / 2)]!)} (${text(sorted[0]!)}–${text(sorted.at(-1)!)})`
+  const [low, middle, high] = [sorted[0]!, sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!]
+  return `${inEnglish(middle, digits)} (${inEnglish(low, digits)}–${inEnglish(high, digits)})`
+}
+
+function inEnglish(value: number, digits = 0): string {
+  return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

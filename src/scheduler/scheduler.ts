@@ -26,6 +26,8 @@ export interface SchedulerOptions {
 
 export const SCHEDULER_DEFAULTS = { batch: 1000 } satisfies SchedulerOptions
 
+/** Of a herd: while the database records one, this process plans the other. */
+const BATCHES_AT_ONCE = 2
 /** The longest sleep: bounds how late a change is seen whose notification was lost. */
 const MAX_SLEEP_MS = 5_000
 const FIRST_BUSY_MS = 20
@@ -44,6 +46,8 @@ export interface Scheduler {
   wake(): void
   /** One batch, for which it waits until the scope providers have answered. */
   tick(): Promise<TickReport>
+  /** All that is due: batch after batch, until one comes short. */
+  tickWhileDue(): Promise<void>
 }
 
 /** Ticks while anything is due, then sleeps until the nearest cursor; waits out a database that is away. */
@@ -73,11 +77,26 @@ export function createScheduler(parts: {
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
   async function tickOnce(patienceMs: number): Promise<TickReport> {
-    const scopes = await askDueProviders(patienceMs)
     const ended = await resumeEnded(verbParts, batch, logger)
+    const report = await tickBatch(patienceMs)
+    return { ...report, due: Math.max(report.due, ended) }
+  }
+
+  async function tickBatch(patienceMs: number): Promise<TickReport> {
+    const scopes = await askDueProviders(patienceMs)
     const report = await tickHalving(batch, scopes)
     emitAll(bus, report)
-    return { ...report, due: Math.max(report.due, ended) }
+    return report
+  }
+
+  async function tickWhileDue(): Promise<void> {
+    const ticks = async () => {
+      while (!stopping && (await tickBatch(PROVIDER_PATIENCE_MS)).due === batch);
+    }
+    while ((await tickOnce(PROVIDER_PATIENCE_MS)).due === batch && !stopping) {
+      const ends = await Promise.allSettled(Array.from({ length: BATCHES_AT_ONCE }, ticks))
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
+    }
   }
 
   /** A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. */
@@ -113,9 +132,9 @@ export function createScheduler(parts: {
     while (!stopping) {
       try {
         const hasMoreUpkeep = await upkeep.step()
-        const { due } = await tickOnce(PROVIDER_PATIENCE_MS)
+        await tickWhileDue()
         backoffMs = FIRST_BACKOFF_MS
-        if (due === batch || hasMoreUpkeep) continue
+        if (hasMoreUpkeep) continue
         const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
@@ -131,6 +150,7 @@ export function createScheduler(parts: {
 
   return {
     tick: () => tickOnce(Number.POSITIVE_INFINITY),
+    tickWhileDue,
     wake: wait.wake,
     start() {
       stopping = false

@@ -20,6 +20,22 @@ describe('firing', () => {
     expect(runs[0]!.startedAt).toEqual(new Date('2026-03-29T02:00:00Z'))
   })
 
+  it('fires a herd of many batches, each schedule once', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
+    h.job('noop', noop)
+    const names = Array.from({ length: 100 }, (_, n) => `customer:${n}`)
+    const hourly = { job: 'noop', timing: every('1 hour') }
+    await h.schedules.sync(Object.fromEntries(names.map((name) => [name, hourly])))
+    const later = await assemble({
+      database: await sharedDatabase(),
+      schema: h.schema,
+      clock: createManualClock(Date.parse('2026-03-01T01:00:00Z')),
+      scheduler: { batch: 7 },
+    })
+    await later.scheduler.tickWhileDue()
+    for (const name of names) expect(await h.planTimes(name)).toEqual(['2026-03-01T01:00:00.000Z'])
+  })
+
   it('fires a plan time that equals now, and not one a millisecond later', async () => {
     const h = await openHarness({ at: '2026-03-01T00:00:00.000Z' })
     h.job('noop', noop)

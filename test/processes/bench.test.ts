@@ -3,10 +3,15 @@ import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
-it('the bench of firing runs, and every herd gets all its runs', async () => {
+it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
   const lines: string[] = []
   await benchFire(FIRE, (line) => lines.push(line))
-  expect(lines.join('\n')).toMatch(/500 due: [\d,]+ .* schedules\/s/)
+  expect(lines.join('\n')).toMatch(/2,500 due: [\d,]+ .* schedules\/s/)
+  expect(lines.slice(-3).map((line) => line.split(':')[0])).toEqual([
+    'lock due schedules',
+    'record plans',
+    'when to wake',
+  ])
 })
 
 it('the bench of the two layouts runs', async () => {
