@@ -34,6 +34,10 @@ describe('defineJob', () => {
     expect(() => defineJob(name as string, { handler })).toThrowError('name: a job needs a name')
   })
 
+  it.each(['x'.repeat(201), 'a\0b'])('refuses the name %j, which no index can hold', (name) => {
+    expect(() => defineJob(name, { handler })).toThrowError(/^name: .* at most 200 characters/)
+  })
+
   it('has the defaults that the documentation names', () => {
     expect(defineJob('j', { handler })).toMatchObject({
       retry: { attempts: 3, backoffMs: [10_000, 60_000, 600_000] },

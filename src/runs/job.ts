@@ -6,6 +6,7 @@ import { type DurationInput, readElapsed } from '../time/duration.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
 import { RETRY_DEFAULTS, type Retry, type RetryPolicy } from './retry-delay.js'
 import type { Run } from './run.js'
+import { isStorable } from './storable.js'
 
 /** What a handler is given. Its return value becomes the run's `result`. */
 export interface HandlerContext<Input = unknown> {
@@ -72,6 +73,8 @@ export function isJob(value: unknown): value is AnyJob {
   return typeof job.name === 'string' && typeof job.handler === 'function' && typeof job.leaseMs === 'number'
 }
 
+/** Names are in indexes, which hold no long texts. */
+const LONGEST_NAME = 200
 const SHORTEST_LEASE_MS = 5_000
 /** A timer of the host holds 24.8 days and fires at once beyond. */
 const LONGEST_TIMER_MS = 24 * 86_400_000
@@ -85,6 +88,9 @@ export function defineJob<Schema extends StandardSchemaV1 = StandardSchemaV1<unk
 ): Job<StandardSchemaV1.InferInput<Schema>> {
   return readOrThrow('job_invalid', (report) => {
     if (typeof name !== 'string' || name.trim() === '') return report('name', 'a job needs a name')
+    if (name.length > LONGEST_NAME || !isStorable(name)) {
+      return report('name', `${quote(name)} – must be a text of at most ${LONGEST_NAME} characters`)
+    }
     const inJob: Report = (field, message) => report(`job "${name}": ${field}`, message)
     return readJob(name, definition as unknown as JobDefinition, inJob)
   })

@@ -70,6 +70,13 @@ describe('parseSchedule', () => {
     expect(found).toContain('endat: unknown field (did you mean "endAt"?)')
   })
 
+  it.each(['queue', 'group'])('takes a %s of 200 characters, and no longer one', (field) => {
+    expect(mistakes('s', { ...fine, [field]: 'x'.repeat(200) })).toEqual([])
+    expect(mistakes('s', { ...fine, [field]: 'x'.repeat(201) })).toEqual([
+      expect.stringMatching(`^${field}: .* – is longer than 200 characters$`),
+    ])
+  })
+
   it('reads bounds as wall time in the zone of the timing', () => {
     const timing = cron('0 9 * * *', { zone: 'America/New_York' })
     const content = parseSchedule('s', { ...fine, timing, startAt: '2026-03-01T00:00', endAt: '2026-07-01' })

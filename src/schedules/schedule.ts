@@ -151,9 +151,9 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
   const content = {
     job: readJobName(definition.job, report),
     input: readJson(input, 'input', report),
-    queue: readText(definition.queue ?? DEFAULT_QUEUE, 'queue', report),
+    queue: readLabel(definition.queue ?? DEFAULT_QUEUE, 'queue', report),
     priority,
-    group: definition.group === undefined ? null : readText(definition.group, 'group', report),
+    group: definition.group === undefined ? null : readLabel(definition.group, 'group', report),
     scopes: definition.scopes === undefined ? null : readScopes(definition.scopes, report),
     policies: readPolicies(definition, report),
     description:
@@ -188,6 +188,17 @@ function readText(value: unknown, field: string, report: Report): string {
     report(field, `${quote(value)} – must be a text, not empty`)
   }
   return value as string
+}
+
+/** Labels are in indexes, which hold no long texts. */
+const LONGEST_LABEL = 200
+
+function readLabel(value: unknown, field: string, report: Report): string {
+  const label = readText(value, field, report)
+  if (typeof label === 'string' && label.length > LONGEST_LABEL) {
+    report(field, `${quote(label)} – is longer than ${LONGEST_LABEL} characters`)
+  }
+  return label
 }
 
 function readScopes(scopes: unknown, report: Report): readonly string[] {

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { cron, every, once, rrule } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
@@ -483,6 +484,18 @@ describe('one schedule that cannot be carried out', () => {
     expect((await h.schedules.get('paused')).state).toBe('active')
   })
 
+  it('because it is too large for an index is set aside with the reason, and holds up no other', async () => {
+    const { h } = await open()
+    await h.schedules.put('large', minutely)
+    await h.schedules.put('fine', minutely)
+    const sql = (text: string, params: string[]) =>
+      h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`), params)
+    await sql(`update {schema}.schedules set queue = $1 where name = 'large'`, [incompressible(20_000)])
+    await h.advance('2 minutes')
+    expect(await h.planTimes('fine')).toHaveLength(2)
+    expect(await h.escapement.doctor()).toMatchObject([{ kind: 'unplannable', subject: 'large' }])
+  })
+
   it('because its timing is of a newer program does not keep others from being reconciled', async () => {
     const { h } = await open()
     for (const name of ['newer', 'damaged']) await h.schedules.put(name, minutely)
@@ -492,6 +505,11 @@ describe('one schedule that cannot be carried out', () => {
     expect(await h.escapement.reconcile()).toEqual(['damaged'])
   })
 })
+
+/** Text that no compression makes fit into an index. */
+function incompressible(length: number): string {
+  return randomBytes(length).toString('base64').slice(0, length)
+}
 
 describe('a long backlog', () => {
   it('is settled part by part before an edit, and all of it', async () => {
