@@ -22,6 +22,7 @@ import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
+import type { ProvidedScopes } from './scopes.js'
 
 /** What a verb wants a schedule to be; null where it wants no change. */
 export type Change = (row: ScheduleRow) => ChangedTo | null
@@ -41,8 +42,7 @@ export interface ChangeContext {
   now: Instant
   action: string
   actor: string | null
-  /** What the scope providers gave, by job. */
-  scopes: ReadonlyMap<string, readonly string[]>
+  scopes: ProvidedScopes
   /** What is told once the transaction has committed. */
   acts: ScheduleAct[]
   /** The version of the zone data that this process computes with. */
@@ -51,6 +51,16 @@ export interface ChangeContext {
 
 /** Thrown where more is due than one transaction settles; whoever began it settles the rest first. */
 export class BacklogLeft extends Error {}
+
+/** Thrown where plan times are to be decided whose scopes nobody has asked for; whoever began it asks first. */
+export class ScopesNeeded extends Error {
+  readonly jobs: readonly string[]
+
+  constructor(jobs: readonly string[]) {
+    super(`the scopes of ${jobs.join(', ')} are needed`)
+    this.jobs = jobs
+  }
+}
 
 /** Settles and changes rows whose cursors are locked. Returns the ids of those that changed. */
 export async function changeSchedules(
@@ -151,21 +161,25 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
   const { session, channel, now, scopes } = context
   const requested = rows.filter(({ has_requests }) => has_requests).map(({ id }) => id)
   const requests = await readSkipRequests(session, requested)
+  const unasked = new Set<string>()
   const planned = rows.flatMap((schedule): PlannedSchedule[] => {
     // Its timing cannot be computed: there is nothing to decide, and whoever changes it is about to mend it.
     if (schedule.plan_error !== null && !isComputable(schedule)) return []
+    const isUnasked = schedule.scopes === null && !scopes.has(schedule.job)
     const provided = schedule.scopes === null ? scopes.get(schedule.job) : undefined
     const plannable = toPlannable(schedule, provided ?? [])
     if (schedule.state === 'active') {
-      if (schedule.scopes === null && provided === undefined && isDue(schedule, now)) {
-        throw providerMissing(schedule)
-      }
+      if (isUnasked && isDue(schedule, now)) unasked.add(schedule.job)
+      else if (provided === null && isDue(schedule, now)) throw providerMissing(schedule)
       const plan = planOccurrences(plannable, now, requests.get(schedule.id), SETTLED_AT_ONCE)
       return [{ schedule, plan, wakeAt: plan.nextAt }]
     }
     if (schedule.state === 'finished') return []
-    return [{ schedule, plan: { ...pausedPlan(schedule, plannable, now), nextAt: null }, wakeAt: null }]
+    const plan = { ...pausedPlan(schedule, plannable, now), nextAt: null }
+    if (isUnasked && plan.skips.length > 0) unasked.add(schedule.job)
+    return [{ schedule, plan, wakeAt: null }]
   })
+  if (unasked.size > 0) throw new ScopesNeeded([...unasked])
   if (planned.length > 0) await recordPlans(session, planned, channel)
   return planned.every(({ plan }) => plan.decidedThrough >= now)
 }

@@ -3,7 +3,8 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import { isScope } from '../schedules/schedule.js'
 import type { Instant } from '../time/instant.js'
 
-export type ProvidedScopes = ReadonlyMap<string, readonly string[]>
+/** What scope providers gave, by job; null of one that was asked in vain. */
+export type ProvidedScopes = ReadonlyMap<string, readonly string[] | null>
 
 /** A provider is code of the user's: it gets this long, so that it cannot hold up the others. */
 const PROVIDER_DEADLINE_MS = 5_000
@@ -17,7 +18,7 @@ export async function askProviders(
   names: readonly string[],
   now: Instant,
   onFailure: (job: string, error: unknown) => void,
-): Promise<ProvidedScopes> {
+): Promise<ReadonlyMap<string, readonly string[]>> {
   const asked = names.map(async (name) => {
     const provider = jobs.get(name)?.scopes
     if (!provider) return []

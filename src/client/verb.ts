@@ -1,10 +1,10 @@
 import type { EventBus } from '../events/bus.js'
 import { type ScheduleAct, tellActs } from '../events/schedule-events.js'
 import type { JobRegistry } from '../runs/job-registry.js'
-import { listProviderJobs, lockSchedules, notify, readNow } from '../store/queries/schedules.js'
+import { lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
-import { BacklogLeft, type ChangeContext, endPauses, settle } from './change.js'
+import { BacklogLeft, type ChangeContext, endPauses, ScopesNeeded, settle } from './change.js'
 import { scheduleNotFound } from './schedule-errors.js'
 import { askProviders, type ProvidedScopes } from './scopes.js'
 
@@ -28,18 +28,19 @@ export interface EditOptions extends VerbOptions {
 }
 
 /**
- * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Providers
- * are asked before it; schedulers and listeners are told after it. Where more is due than one transaction settles, the backlog is
- * settled first, part by part.
+ * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Schedulers
+ * and listeners are told after it. Where it turns out that scopes are needed which `scopes` does not hold, the
+ * transaction is given up, their providers are asked, and it begins anew. Where more is due than one transaction
+ * settles, the backlog is settled first, part by part.
  */
 export async function withLocked<T>(
   parts: VerbParts,
   names: readonly string[],
-  options: { action: string; actor: string | undefined },
+  options: { action: string; actor: string | undefined; scopes?: ProvidedScopes },
   work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
 ): Promise<T> {
   const { store, jobs, bus, zoneData } = parts
-  const scopes = await scopesFor(store, jobs, names)
+  const scopes = new Map(options.scopes)
   async function attempt<R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> {
     const acts: ScheduleAct[] = []
     const done = await store.transaction(async (session) => {
@@ -54,12 +55,26 @@ export async function withLocked<T>(
     tellActs(bus, acts)
     return done
   }
+  async function attemptWithScopes<R>(
+    step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>,
+  ): Promise<R> {
+    for (;;) {
+      try {
+        return await attempt(step)
+      } catch (error) {
+        if (!(error instanceof ScopesNeeded)) throw error
+        // One that fails is missed only where something is due: see `settle`.
+        const given = await askProviders(jobs, error.jobs, await readNow(store), () => {})
+        for (const job of error.jobs) scopes.set(job, given.get(job) ?? null)
+      }
+    }
+  }
   for (;;) {
     try {
-      return await attempt(work)
+      return await attemptWithScopes(work)
     } catch (error) {
       if (!(error instanceof BacklogLeft)) throw error
-      while (!(await attempt((context, rows) => settle(context, rows))));
+      while (!(await attemptWithScopes((context, rows) => settle(context, rows))));
     }
   }
 }
@@ -81,12 +96,4 @@ export function withLockedOne<T>(
     if (!row) throw await scheduleNotFound(context.session, name)
     return work(context, row)
   })
-}
-
-async function scopesFor(store: Store, jobs: JobRegistry, names: readonly string[]): Promise<ProvidedScopes> {
-  if (!jobs.all().some(({ scopes }) => scopes)) return new Map()
-  const wanted = await listProviderJobs(store, names)
-  if (wanted.length === 0) return new Map()
-  // One that fails is missed only where something is due: see `settle`.
-  return askProviders(jobs, wanted, await readNow(store), () => {})
 }

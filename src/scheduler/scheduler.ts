@@ -1,4 +1,3 @@
-import type { ProvidedScopes } from '../client/scopes.js'
 import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { tellActs } from '../events/schedule-events.js'
@@ -12,7 +11,7 @@ import type { Store } from '../store/store.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
-import { createProviders } from './providers.js'
+import { createProviders, type ScopesAt, type Wanted } from './providers.js'
 import { type TickReport, tick } from './tick.js'
 import { createUpkeep } from './upkeep.js'
 
@@ -77,7 +76,11 @@ export function createScheduler(parts: {
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
   async function tickOnce(patienceMs: number): Promise<TickReport> {
-    const ended = await resumeEnded(verbParts, batch, logger)
+    const ended = await resumeEnded(
+      verbParts,
+      { limit: batch, ask: (wanted) => ask(wanted, patienceMs) },
+      logger,
+    )
     const report = await tickBatch(patienceMs)
     return { ...report, due: Math.max(report.due, ended) }
   }
@@ -100,7 +103,7 @@ export function createScheduler(parts: {
   }
 
   /** A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. */
-  async function tickHalving(limit: number, scopes: ProvidedScopes): Promise<TickReport> {
+  async function tickHalving(limit: number, scopes: ReadonlyMap<string, ScopesAt>): Promise<TickReport> {
     const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
     try {
       return await tick(store, limits, scopes, logger)
@@ -113,17 +116,21 @@ export function createScheduler(parts: {
   }
 
   /** One that fails is asked again in a while; its schedules do not hold up the others until then. */
-  async function askDueProviders(patienceMs: number): Promise<ProvidedScopes> {
+  async function askDueProviders(patienceMs: number): Promise<ReadonlyMap<string, ScopesAt>> {
     const local = localProviders()
     const due = local.length === 0 ? [] : await listDueProviders(store, local)
-    if (due.length === 0) return new Map()
-    const { scopes, failed } = await providers.answers(due, await readNow(store), patienceMs)
+    const { scopes, failed } = await ask(due, patienceMs)
     for (const { job, error } of failed) {
       logger.error({ job, err: error }, 'a scope provider failed; it is asked again')
       const reason = `its scopes: ${error instanceof Error ? error.message : String(error)}`
       await setAsideProvider(store, job, storableText(reason), PROVIDER_RETRY_MS)
     }
     return scopes
+  }
+
+  async function ask(wanted: readonly Wanted[], patienceMs: number) {
+    const now = wanted.length === 0 ? Number.NaN : await readNow(store)
+    return providers.answers(wanted, now, patienceMs)
   }
 
   async function run(): Promise<void> {

@@ -15,6 +15,7 @@ import {
 import { toPlannable } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
+import type { ScopesAt } from './providers.js'
 
 export interface TickReport {
   /** How many schedules were due and ours; as many as the limit means that more may be waiting. */
@@ -32,13 +33,13 @@ const RETRY_PLANNING_MS = 60_000
  * writes all of it in one statement. Dying anywhere in here leaves nothing behind: the rows are only locked until
  * the transaction ends, and what it wrote becomes visible at once or not at all.
  *
- * `scopes` holds what the providers gave, by job. They are asked before the transaction: between lock and write
+ * `scopes` holds what the providers gave, by job, and when. They are asked before the transaction: between lock and write
  * nothing but the database is awaited.
  */
 export async function tick(
   store: Store,
   limits: DueLimits,
-  scopes: ReadonlyMap<string, readonly string[]>,
+  scopes: ReadonlyMap<string, ScopesAt>,
   logger: Logger,
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
@@ -87,19 +88,21 @@ function planDue(
   schedule: DueSchedule,
   now: Instant,
   requests: ReadonlySet<Instant> | undefined,
-  provided: readonly string[] | undefined,
+  provided: ScopesAt | undefined,
 ) {
   if (schedule.scopes === null && provided === undefined) {
     throw new Error(`the scopes of job "${schedule.job}" were not provided in time`)
   }
-  const plannable = toPlannable(schedule, provided)
+  const plannable = toPlannable(schedule, provided?.scopes)
   // A damaged cursor must not decide again what is decided.
   const decided = schedule.decided_through.getTime()
   const nextAt =
     plannable.nextAt !== null && plannable.nextAt <= decided
       ? nextPlanTime(plannable, decided)
       : plannable.nextAt
-  return planOccurrences({ ...plannable, nextAt }, now, requests)
+  // Plan times that were not due yet when the provider was asked are left for its next answer.
+  const through = schedule.scopes === null ? Math.min(now, provided!.askedAt) : now
+  return planOccurrences({ ...plannable, nextAt }, through, requests)
 }
 
 /** A schedule with backlog goes to the back of the queue, so that others come in between. */

@@ -63,13 +63,17 @@ const LOCK_DUE_SCHEDULES = `
   ) as c
   join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
 
-/** The jobs among the due schedules whose scopes a provider gives. */
-export async function listDueProviders(session: Session, providers: readonly string[]): Promise<string[]> {
-  const rows = await session.query<{ provider: string }>(
-    `select distinct provider from {schema}.cursors where wake_at <= (select ${NOW}) and provider = any($2)`,
+/** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */
+export async function listDueProviders(
+  session: Session,
+  providers: readonly string[],
+): Promise<{ job: string; dueAt: Instant }[]> {
+  const rows = await session.query<{ provider: string; due_at: Date }>(
+    `select provider, min(next_at) as due_at from {schema}.cursors
+     where wake_at <= (select ${NOW}) and next_at is not null and provider = any($2) group by provider`,
     [session.now(), providers],
   )
-  return rows.map(({ provider }) => provider)
+  return rows.map(({ provider, due_at }) => ({ job: provider, dueAt: due_at.getTime() }))
 }
 
 /** Plan times that operators asked to skip, of schedules whose cursors this transaction has locked. */
@@ -199,14 +203,20 @@ const RECORD_PLANS = `
   )
   select every_run.id from (select id from created union all select id from waiting) as every_run left join notified on true`
 
-/** Names of paused schedules whose pause was to end by now. */
-export async function listEndedPauses(session: Session, limit: number): Promise<string[]> {
-  const rows = await session.query<{ name: string }>(
-    `select s.name from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
+export interface EndedPause {
+  name: string
+  /** The job whose provider gives the scopes, if one does. */
+  provider: string | null
+  state_until: Date
+}
+
+/** Paused schedules whose pause was to end by now. */
+export function listEndedPauses(session: Session, limit: number): Promise<EndedPause[]> {
+  return session.query<EndedPause>(
+    `select s.name, c.provider, s.state_until from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
      where s.state = 'paused' and s.state_until is not null and s.state_until <= (select ${NOW}) limit $2`,
     [session.now(), limit],
   )
-  return rows.map(({ name }) => name)
 }
 
 /** Milliseconds until a scheduler has to look again; null when no schedule waits. */

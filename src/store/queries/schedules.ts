@@ -75,15 +75,6 @@ export async function lockSchedules(
   return { rows, now: rows.at(-1)?.now.getTime() ?? (await readNow(session)) }
 }
 
-/** The jobs whose providers give the scopes of these schedules. */
-export async function listProviderJobs(session: Session, names: readonly string[]): Promise<string[]> {
-  const rows = await session.query<{ job: string }>(
-    'select distinct job from {schema}.schedules where name = any($1) and scopes is null',
-    [names],
-  )
-  return rows.map(({ job }) => job)
-}
-
 /** Names near to one that is not there, for a hint. */
 export async function listNames(session: Session, limit: number): Promise<string[]> {
   const rows = await session.query<{ name: string }>(

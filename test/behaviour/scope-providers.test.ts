@@ -1,0 +1,119 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { assemble } from '../../src/escapement.js'
+import { every, type ScopeProvider } from '../../src/index.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
+import { freshSchemaName, sharedDatabase } from '../support/database.js'
+
+const AT = '2026-03-01T09:30:00Z'
+const hourly = { job: 'tenants', timing: every('1 hour') }
+
+/** Processes on one database and one clock, each with its own provider. */
+async function open() {
+  const clock = createManualClock(Date.parse(AT))
+  const schema = freshSchemaName()
+  const database = await sharedDatabase()
+  onTestFinished(async () => {
+    await database.query(`drop schema if exists "${schema}" cascade`)
+  })
+  return {
+    clock: { to: (time: string) => clock.set(Date.parse(time)) },
+    async startProcess(scopes: ScopeProvider) {
+      const { escapement, scheduler } = await assemble({ database, schema, clock })
+      onTestFinished(() => escapement.close())
+      escapement.job('tenants', { scopes, handler: () => {} })
+      escapement.job('noop', { handler: () => {} })
+      const ledger = async () =>
+        (await escapement.schedules.occurrences('s', { from: AT, to: '2026-03-01T11:00:01Z' })).map(
+          ({ planTime, scope, disposition, reason }) =>
+            `${planTime.toISOString().slice(11, 16)} ${scope} ${reason ?? disposition}`,
+        )
+      return { schedules: escapement.schedules, runs: escapement.runs, scheduler, ledger }
+    },
+  }
+}
+
+/** A provider that answers when it is told to, with what is so when it is asked. */
+function slowProvider(tenants: () => string[]) {
+  const waiting: (() => void)[] = []
+  let isSlow = true
+  return {
+    scopes: () => {
+      const now = tenants()
+      return isSlow ? new Promise<string[]>((resolve) => waiting.push(() => resolve(now))) : now
+    },
+    async answer() {
+      isSlow = false
+      for (const resolve of waiting) resolve()
+      await new Promise((resolve) => setImmediate(resolve))
+    },
+  }
+}
+
+describe('an answer of a scope provider', () => {
+  it('is not used for a later plan time, where another process decided the one that it was for', async () => {
+    const { clock, startProcess } = await open()
+    let tenants = ['a']
+    const slow = slowProvider(() => tenants)
+    const [one, other] = [await startProcess(slow.scopes), await startProcess(() => tenants)]
+    await one.schedules.put('s', hourly)
+    clock.to('2026-03-01T10:00:00Z')
+    await one.scheduler.tickWhileDue()
+    await other.scheduler.tick()
+    await slow.answer()
+    tenants = ['a', 'b']
+    clock.to('2026-03-01T11:00:00Z')
+    await one.scheduler.tick()
+    expect(await one.ledger()).toEqual(['10:00 a run', '11:00 a run', '11:00 b run'])
+  })
+
+  it('is not used for a plan time that came due after the question, which has an answer of its own', async () => {
+    const { clock, startProcess } = await open()
+    let tenants = ['a']
+    const slow = slowProvider(() => tenants)
+    const { schedules, scheduler, ledger } = await startProcess(slow.scopes)
+    await schedules.put('s', { ...hourly, catchUp: 'all' })
+    clock.to('2026-03-01T10:00:00Z')
+    await scheduler.tickWhileDue()
+    await slow.answer()
+    tenants = ['a', 'b']
+    clock.to('2026-03-01T11:00:00Z')
+    while ((await scheduler.tick()).due > 0);
+    expect(await ledger()).toEqual(['10:00 a run', '11:00 a run', '11:00 b run'])
+  })
+})
+
+describe('a scope provider that does not answer', () => {
+  it('holds up neither the ticks nor other schedules when a pause ends, which ends at its time later on', async () => {
+    const { clock, startProcess } = await open()
+    const slow = slowProvider(() => ['a'])
+    const { schedules, runs, scheduler, ledger } = await startProcess(slow.scopes)
+    await schedules.put('s', hourly)
+    await schedules.put('other', { ...hourly, job: 'noop' })
+    await schedules.pause('s', { until: '2026-03-01T10:30:00Z' })
+    clock.to('2026-03-01T10:30:00Z')
+    await scheduler.tickWhileDue()
+    expect(await runs.list({ schedule: 'other' })).toHaveLength(1)
+    expect((await schedules.get('s')).state).toBe('paused')
+    await slow.answer()
+    await scheduler.tickWhileDue()
+    expect(await schedules.get('s')).toMatchObject({
+      state: 'active',
+      nextAt: new Date('2026-03-01T11:00:00Z'),
+    })
+    expect(await ledger()).toEqual(['10:00 a paused', '11:00  upcoming'])
+  })
+
+  it('is not asked by a verb that decides nothing', async () => {
+    const { startProcess } = await open()
+    const asked: Date[] = []
+    const { schedules } = await startProcess(({ now }) => {
+      asked.push(now)
+      return ['a']
+    })
+    await schedules.put('s', hourly)
+    await schedules.patch('s', { priority: 1 })
+    await schedules.pause('s')
+    await schedules.resume('s')
+    expect(asked).toEqual([])
+  })
+})
