@@ -4,9 +4,10 @@
  * with a new cursor after that boundary. So a plan time belongs to one version, an edit never undoes or repeats a decision, and
  * the change log can tell which version each plan time met.
  */
+import { isDeepStrictEqual } from 'node:util'
 import { EscapementError } from '../errors.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
-import { beforeFirst, boundsOf } from '../schedules/bounds.js'
+import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
 import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
@@ -211,7 +212,7 @@ function pausedPlan(row: ScheduleRow, plannable: Parameters<typeof planSkipped>[
 }
 
 /** The cursor where everything up to `decided` is decided. */
-export function cursorAfter(content: ScheduleContent, bounds: ReturnType<typeof boundsOf>, decided: Instant) {
+export function cursorAfter(content: ScheduleContent, bounds: PlanTimeBounds, decided: Instant) {
   const schedule = { timing: compileTiming(content.timing), until: bounds.untilAt }
   return nextPlanTime(schedule, Math.max(decided, beforeFirst(content.timing, bounds.startAt)))
 }
@@ -221,11 +222,12 @@ export function writtenOf(
   { now, action, actor, zoneData }: ChangeContext,
   row: ScheduleRow,
   to: ChangedTo,
-  decidedThrough = Math.max(now, row.decided_through.getTime()),
+  known: { bounds?: PlanTimeBounds; decidedThrough?: Instant } = {},
 ): Written {
   const before = contentOf(row)
   const content = to.content ?? before
-  const bounds = boundsOf(content, row.created_at.getTime())
+  const bounds = known.bounds ?? boundsAfter(row, content, zoneData)
+  const { decidedThrough = Math.max(now, row.decided_through.getTime()) } = known
   const state = to.state ?? {
     is: row.state,
     reason: row.state_reason,
@@ -253,6 +255,19 @@ export function writtenOf(
     zoneData: zoneDataOf(content.timing, zoneData),
     change: { action, actor, before, after: content },
   }
+}
+
+/** A limit is counted out only where that can have another result than the last time. */
+function boundsAfter(row: ScheduleRow, content: ScheduleContent, zoneData: string): PlanTimeBounds {
+  const isSame =
+    row.zone_data === zoneDataOf(row.timing, zoneData) &&
+    isDeepStrictEqual(planTimeFields(contentOf(row)), planTimeFields(content))
+  if (!isSame) return boundsOf(content, row.created_at.getTime())
+  return { startAt: row.start_at.getTime(), untilAt: ms(row.until_at) }
+}
+
+export function planTimeFields({ timing, startAt, endAt, limit }: ScheduleContent): PlanTimeFields {
+  return { timing, startAt, endAt, limit }
 }
 
 function ms(date: Date | null): Instant | null {

@@ -15,7 +15,14 @@ import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
-import { actOf, type Change, type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
+import {
+  actOf,
+  type Change,
+  type ChangeContext,
+  type ChangedTo,
+  changeSchedules,
+  planTimeFields,
+} from './change.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
@@ -119,16 +126,13 @@ function replaced(row: ScheduleRow, content: ScheduleContent, source: string | u
   const isSame = isDeepStrictEqual(before, content)
   const adopts = source !== undefined && row.source !== source
   if (isSame && !adopts && row.state !== 'broken') return null
-  const wakes = row.state === 'finished' && !isDeepStrictEqual(planTimesOf(before), planTimesOf(content))
+  const wakes =
+    row.state === 'finished' && !isDeepStrictEqual(planTimeFields(before), planTimeFields(content))
   return {
     content,
     ...(source !== undefined && { source }),
     ...((wakes || row.state === 'broken') && { state: { is: 'active' } }),
   }
-}
-
-function planTimesOf({ timing, startAt, endAt, limit }: ScheduleContent) {
-  return { timing, startAt, endAt, limit }
 }
 
 /** Checks definitions against their jobs. */

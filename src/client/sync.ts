@@ -1,6 +1,7 @@
+import { costOfBounds } from '../schedules/bounds.js'
 import type { ScheduleDefinition } from '../schedules/schedule.js'
 import { listSchedules } from '../store/queries/schedules.js'
-import { declare, putSchedules } from './put.js'
+import { type Declared, declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
@@ -27,6 +28,8 @@ export interface SyncReport {
 
 /** Each chunk is one transaction; a sync that was cut off is completed by repeating it. */
 const CHUNK = 1_000
+/** Plan times that are counted in one transaction. */
+const COUNTED_AT_ONCE = 200_000
 
 export async function syncSchedules(
   parts: VerbParts,
@@ -36,14 +39,28 @@ export async function syncSchedules(
   const entries = Object.entries(definitions).map(([name, definition]) => ({ name, definition }))
   const declared = await declare(parts, entries)
   const changed: string[] = []
-  for (let start = 0; start < declared.length; start += CHUNK) {
-    const chunk = declared.slice(start, start + CHUNK)
+  for (const chunk of chunksOf(declared)) {
     changed.push(...(await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })))
   }
   return {
     changed,
     deleted: prune ? await pruneSource(parts, source, new Set(Object.keys(definitions)), actor) : [],
   }
+}
+
+/** Where a limit ends is found by counting, in the transaction: few with large limits are a chunk. */
+function chunksOf(declared: readonly Declared[]): Declared[][] {
+  const chunks: Declared[][] = []
+  let counted = Number.POSITIVE_INFINITY
+  for (const one of declared) {
+    if (counted > COUNTED_AT_ONCE || chunks.at(-1)!.length === CHUNK) {
+      chunks.push([])
+      counted = 0
+    }
+    chunks.at(-1)!.push(one)
+    counted += costOfBounds(one.content)
+  }
+  return chunks
 }
 
 async function pruneSource(

@@ -7,6 +7,7 @@ import type { Session, Store } from '../store/store.js'
 import { BacklogLeft, type ChangeContext, endPauses, ScopesNeeded, settle } from './change.js'
 import { scheduleNotFound } from './schedule-errors.js'
 import { askProviders, type ProvidedScopes } from './scopes.js'
+import { applyZoneDataTo } from './zone-data.js'
 
 /** What the verbs work with. */
 export interface VerbParts {
@@ -27,56 +28,76 @@ export interface EditOptions extends VerbOptions {
   expectedVersion?: number
 }
 
+interface LockOptions {
+  action: string
+  actor: string | undefined
+  /** What is known of scopes already. */
+  scopes?: ProvidedScopes
+  /** Hears of schedules whose plan times newer zone data moved, once that is committed. */
+  onMoved?: (names: readonly string[]) => void
+}
+
+type Step<Result> = (context: ChangeContext, rows: ScheduleRow[]) => Promise<Result>
+
 /**
  * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Schedulers
- * and listeners are told after it. Where it turns out that scopes are needed which `scopes` does not hold, the
- * transaction is given up, their providers are asked, and it begins anew. Where more is due than one transaction
- * settles, the backlog is settled first, part by part.
+ * and listeners are told after it. Where it turns out that scopes are needed that nobody has asked for, the transaction
+ * is given up, their providers are asked, and it begins anew. Where there is more to decide than one transaction
+ * does, that is done first, part by part.
  */
 export async function withLocked<T>(
   parts: VerbParts,
   names: readonly string[],
-  options: { action: string; actor: string | undefined; scopes?: ProvidedScopes },
-  work: (context: ChangeContext, rows: ScheduleRow[]) => Promise<T>,
+  options: LockOptions,
+  work: Step<T>,
 ): Promise<T> {
-  const { store, jobs, bus, zoneData } = parts
   const scopes = new Map(options.scopes)
-  async function attempt<R>(step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>): Promise<R> {
-    const acts: ScheduleAct[] = []
-    const done = await store.transaction(async (session) => {
-      const { rows, now } = await lockNamed(session, names)
-      const { action, actor = null } = options
-      const context = { session, channel: store.channel, now, action, actor, scopes, acts, zoneData }
-      const hasChanged = await endPauses(context, rows)
-      const result = await step(context, hasChanged ? (await lockNamed(session, names)).rows : rows)
-      await notify(session, store.channel, 'schedules')
-      return result
-    })
-    tellActs(bus, acts)
-    return done
-  }
-  async function attemptWithScopes<R>(
-    step: (context: ChangeContext, rows: ScheduleRow[]) => Promise<R>,
-  ): Promise<R> {
-    for (;;) {
-      try {
-        return await attempt(step)
-      } catch (error) {
-        if (!(error instanceof ScopesNeeded)) throw error
-        // One that fails is missed only where something is due: see `settle`.
-        const given = await askProviders(jobs, error.jobs, await readNow(store), () => {})
-        for (const job of error.jobs) scopes.set(job, given.get(job) ?? null)
-      }
-    }
-  }
+  const attempt = <R>(step: Step<R>, ifIncomplete: () => R) =>
+    lockAndDo(parts, names, { ...options, scopes, step, ifIncomplete })
+  let hasBacklog = false
   for (;;) {
     try {
-      return await attemptWithScopes(work)
+      if (hasBacklog) hasBacklog = !(await attempt(settle, () => false))
+      else return await attempt(work, refuseBacklog)
     } catch (error) {
-      if (!(error instanceof BacklogLeft)) throw error
-      while (!(await attemptWithScopes((context, rows) => settle(context, rows))));
+      if (error instanceof BacklogLeft) hasBacklog = true
+      else if (error instanceof ScopesNeeded) {
+        // One that fails is missed only where something is due: see `settle`.
+        const given = await askProviders(parts.jobs, error.jobs, await readNow(parts.store), () => {})
+        for (const job of error.jobs) scopes.set(job, given.get(job) ?? null)
+      } else throw error
     }
   }
+}
+
+function refuseBacklog(): never {
+  throw new BacklogLeft()
+}
+
+/** One transaction: newer zone data and pauses that have ended come first, and then the step. */
+async function lockAndDo<R>(
+  { store, bus, zoneData }: VerbParts,
+  names: readonly string[],
+  options: LockOptions & { scopes: ProvidedScopes; step: Step<R>; ifIncomplete: () => R },
+): Promise<R> {
+  const { action, actor = null, scopes, step } = options
+  const acts: ScheduleAct[] = []
+  let moved: readonly string[] = []
+  const done = await store.transaction(async (session) => {
+    const { rows, now } = await lockNamed(session, names)
+    const context = { session, channel: store.channel, now, action, actor, scopes, acts, zoneData }
+    const zoned = await applyZoneDataTo(context, rows)
+    moved = zoned.moved
+    if (!zoned.isComplete) return options.ifIncomplete()
+    const hasEnded = await endPauses(context, rows)
+    const isChanged = hasEnded || moved.length > 0
+    const result = await step(context, isChanged ? (await lockNamed(session, names)).rows : rows)
+    await notify(session, store.channel, 'schedules')
+    return result
+  })
+  tellActs(bus, acts)
+  options.onMoved?.(moved)
+  return done
 }
 
 /** One that was renamed while we waited for its lock is not the one that was asked for. */

@@ -106,12 +106,12 @@ export function createScheduler(parts: {
   async function tickHalving(limit: number, scopes: ReadonlyMap<string, ScopesAt>): Promise<TickReport> {
     const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
     try {
-      return await tick(store, limits, scopes, logger)
+      return await tick(parts, limits, scopes)
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving(Math.ceil(limit / 2), scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, created: [], ended: [] }
+      return { due: 1, created: [], ended: [], acts: [] }
     }
   }
 
@@ -172,7 +172,8 @@ export function createScheduler(parts: {
   }
 }
 
-function emitAll(bus: EventBus, { created, ended }: TickReport): void {
+function emitAll(bus: EventBus, { created, ended, acts }: TickReport): void {
+  tellActs(bus, acts)
   for (const { run, schedule } of created) {
     bus.emit('run.created', {
       runId: run.id,
@@ -186,12 +187,12 @@ function emitAll(bus: EventBus, { created, ended }: TickReport): void {
       error: null,
     })
   }
-  const acts = ended.map(({ id, name, version, is_deleted }) => ({
+  const ends = ended.map(({ id, name, version, is_deleted }) => ({
     action: 'finish',
     scheduleId: id,
     schedule: name,
     version,
     isDeleted: is_deleted,
   }))
-  tellActs(bus, acts)
+  tellActs(bus, ends)
 }

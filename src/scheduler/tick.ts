@@ -1,3 +1,6 @@
+import type { ChangeContext } from '../client/change.js'
+import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
+import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { nextPlanTime, type PlannedRun, planOccurrences } from '../schedules/plan.js'
 import {
@@ -12,6 +15,7 @@ import {
   recordPlans,
   setAside,
 } from '../store/queries/planning.js'
+import { findSchedules } from '../store/queries/schedules.js'
 import { toPlannable } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
@@ -23,6 +27,8 @@ export interface TickReport {
   created: { run: PlannedRun; schedule: DueSchedule }[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
+  /** What newer zone data moved. */
+  acts: ScheduleAct[]
 }
 
 /** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
@@ -37,20 +43,21 @@ const RETRY_PLANNING_MS = 60_000
  * nothing but the database is awaited.
  */
 export async function tick(
-  store: Store,
+  { store, logger, zoneData }: { store: Store; logger: Logger; zoneData: string },
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
-  logger: Logger,
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
-    const { due, now } = await lockDueSchedules(session, limits)
-    if (now === null) return { due: 0, created: [], ended: [] }
+    const locked = await lockDueSchedules(session, limits)
+    const { now } = locked
+    if (now === null) return { due: 0, created: [], ended: [], acts: [] }
+    const context = { session, channel: store.channel, now, zoneData }
+    const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
       session,
       due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
     )
     const planned: (PlannedSchedule & { schedule: DueSchedule })[] = []
-    const unplannable: { id: string; error: string }[] = []
     for (const schedule of due) {
       try {
         const plan = planDue(schedule, now, requests.get(schedule.id), scopes.get(schedule.job))
@@ -67,13 +74,38 @@ export async function tick(
     const done = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
     const ended = await finish(session, done)
     return {
-      due: due.length,
+      due: locked.due.length,
+      acts,
       created: planned.flatMap(({ schedule, plan }) =>
         plan.runs.filter(({ id }) => created.has(id)).map((run) => ({ run, schedule })),
       ),
       ended,
     }
   })
+}
+
+/**
+ * Rows whose cursors older zone data have computed get what ours lead to first, and those that moved are taken by the
+ * next tick. There are none but after an upgrade.
+ */
+async function withOurZoneData(
+  context: Pick<ChangeContext, 'session' | 'channel' | 'now' | 'zoneData'>,
+  due: readonly DueSchedule[],
+): Promise<{ due: readonly DueSchedule[]; unplannable: ZoneDataReport['unmovable']; acts: ScheduleAct[] }> {
+  const acts: ScheduleAct[] = []
+  const older = due.filter((row) => isOlder({ ...row, state: 'active' }, context.zoneData))
+  if (older.length === 0) return { due, unplannable: [], acts }
+  const rows = await findSchedules(
+    context.session,
+    older.map(({ id }) => id),
+  )
+  const scopes = new Map<string, readonly string[]>()
+  const { kept, unmovable } = await applyZoneDataTo(
+    { ...context, action: 'zone_data', actor: null, scopes, acts },
+    rows,
+  )
+  const isReady = new Set([...due.filter((row) => !older.includes(row)).map(({ id }) => id), ...kept])
+  return { due: due.filter(({ id }) => isReady.has(id)), unplannable: unmovable, acts }
 }
 
 async function finish(session: Session, done: readonly DueSchedule[]): Promise<EndedSchedule[]> {

@@ -84,9 +84,13 @@ function startOf(timing: Timing, { startAt }: Bounds): Instant {
   return timing.kind === 'once' ? FIRST_INSTANT : (startAt ?? FIRST_INSTANT)
 }
 
-function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
+/**
+ * The same of a compiled timing that begins where it is to begin; infinite where there is no such instant, or where
+ * `endAt` comes first.
+ */
+export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   const { timing } = shared
-  const { limit } = bounds
+  const { limit, endAt = Number.POSITIVE_INFINITY } = bounds
   if (limit === undefined || timing.kind === 'after') return Number.POSITIVE_INFINITY
   if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
     throw refused('limit', `${limit} – expected a whole number from 1 to ${MAX_LIMIT.toLocaleString('en')}`)
@@ -100,9 +104,14 @@ function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   if (step !== undefined) return last + (limit - 1) * step + 1
   for (let counted = 1; counted < limit; counted++) {
     last = shared.next(last)
-    if (last === null) return Number.POSITIVE_INFINITY
+    if (last === null || last >= endAt) return Number.POSITIVE_INFINITY
   }
   return last + 1
+}
+
+/** How many plan times {@link limitEnd} goes through, at most. */
+export function countsTo(timing: Timing, limit: number): number {
+  return timing.kind === 'every' && elapsedStep(timing.every) !== undefined ? 1 : limit
 }
 
 /** A step of elapsed time makes counting a multiplication. */

@@ -531,6 +531,33 @@ describe('a long backlog', () => {
   })
 })
 
+describe('a large limit', () => {
+  const limited = { job: 'noop', timing: cron('* * * * *', { zone: 'Europe/Paris' }), limit: 150_000 }
+
+  it('is counted out in few schedules at a time, so that no transaction waits for the count of a whole set', async () => {
+    const { h } = await open()
+    const names = ['a', 'b', 'c']
+    await h.schedules.sync(Object.fromEntries(names.map((name) => [name, limited])))
+    const [found] = await h.escapement.database.query(
+      `select count(distinct xmin::text) as transactions from "${h.schema}".schedules`,
+    )
+    expect(found).toEqual({ transactions: 2 })
+  })
+
+  it('is counted out once: a verb that leaves the plan times as they are leaves their end', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', limited)
+    const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
+    await sql(`update {schema}.schedules set until_at = '2027-01-01T00:00:00Z'`)
+    await h.schedules.pause('s')
+    await h.schedules.patch('s', { priority: 1 })
+    const end = async () => (await sql('select until_at from {schema}.schedules'))[0]!.until_at
+    expect(await end()).toEqual(new Date('2027-01-01T00:00:00Z'))
+    await h.schedules.patch('s', { limit: 2 })
+    expect(await end()).toEqual(new Date('2026-03-01T12:02:00.001Z'))
+  })
+})
+
 describe('sync', () => {
   it('puts the declared set and prunes only what a sync of the same source declared', async () => {
     const { h } = await open()

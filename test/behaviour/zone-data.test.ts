@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { cron, every, once } from '../../src/index.js'
+import { ZONE_DATA } from '../../src/time/zone-data.js'
 import { openHarness } from '../support/harness.js'
 import { damageOf, processWithZoneData } from '../support/process-with-zone-data.js'
 
@@ -75,8 +76,8 @@ describe('newer zone data', () => {
   })
 
   it('record as missed what they say has passed besides, and run nothing a second time', async () => {
-    const { h, older, newer, moveCursor } = await open('2026-03-01T09:30:00Z')
-    await older.schedules.put('s', noon)
+    const { h, newer, moveCursor } = await open('2026-03-01T09:30:00Z')
+    await h.schedules.put('s', noon)
     await moveCursor('s', '2026-03-01T10:00:00Z')
     await h.advance('1 hour')
     await moveCursor('s', '2026-03-02T10:00:00Z')
@@ -146,6 +147,61 @@ describe('newer zone data', () => {
   })
 })
 
+describe('newer zone data that come with', () => {
+  it('a verb move the cursor first, so that the occurrence that waits is not lost', async () => {
+    const { h, older, newer, moveCursor, versionOf, actionsOf } = await open('2026-03-01T10:30:00Z')
+    await older.schedules.put('s', noon)
+    await moveCursor('s', '2026-03-01T12:00:00Z')
+    h.jump('1 hour')
+    await newer.schedules.patch('s', { description: 'x' }, { actor: 'ada' })
+    expect(await versionOf('s')).toBe(NEWER)
+    expect(await actionsOf('s')).toEqual(['patch', 'zone_data', 'put'])
+    expect((await h.schedules.changes('s')).map(({ actor }) => actor)).toEqual(['ada', null, null])
+    await h.advance('3 hours')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T11:00:00.000Z'])
+    expect(await newer.audit()).toMatchObject({ missing: [], double: [], unexpected: [], zoneData: [] })
+  })
+
+  it('a tick move the cursor first, so that one day does not run twice', async () => {
+    const { h, older, moveCursor, actionsOf } = await open('2026-03-01T09:30:00Z')
+    for (const name of ['moved', 'kept']) await older.schedules.put(name, noon)
+    await older.schedules.put('utc', { job: 'noop', timing: cron('0 11 * * *') })
+    await moveCursor('moved', '2026-03-01T10:00:00Z')
+    await h.advance('3 hours')
+    for (const name of ['moved', 'kept', 'utc']) {
+      expect(await h.planTimes(name)).toEqual(['2026-03-01T11:00:00.000Z'])
+    }
+    expect(await actionsOf('moved')).toEqual(['zone_data', 'put'])
+    expect(await actionsOf('kept')).toEqual(['put'])
+  })
+
+  it('a tick are told apart from a schedule that cannot be computed, which is set aside', async () => {
+    const { h, older, damage, moveCursor } = await open('2026-03-01T09:30:00Z')
+    for (const name of ['a', 'odd']) await older.schedules.put(name, noon)
+    for (const name of ['a', 'odd']) await moveCursor(name, '2026-03-01T10:00:00Z')
+    await damage.schedule('odd', `timing = jsonb_set(timing, '{zone}', '"Mars/Olympus"')`)
+    h.jump('2 hours')
+    await h.advance('1 minute')
+    expect(await h.planTimes('a')).toEqual(['2026-03-01T11:00:00.000Z'])
+    expect(await h.escapement.doctor()).toMatchObject([{ kind: 'unplannable', subject: 'odd' }])
+  })
+
+  it('a verb are all applied, also where the ends of many limits must be counted', async () => {
+    const { h, older, newer, moveCursor, versionOf } = await open('2026-03-01T09:30:00Z')
+    const names = ['a', 'b', 'c']
+    const limited = { job: 'noop', timing: cron('* * * * *', { zone }), limit: 150_000, group: 'g' }
+    await older.schedules.sync(Object.fromEntries(names.map((name) => [name, limited])))
+    for (const name of names) await moveCursor(name, '2026-03-01T09:31:30Z')
+    expect(await newer.schedules.pauseGroup('g')).toBe(3)
+    for (const name of names) expect(await versionOf(name)).toBe(NEWER)
+    expect((await h.schedules.changes('c')).map(({ action }) => action)).toEqual([
+      'pause',
+      'zone_data',
+      'sync',
+    ])
+  })
+})
+
 describe('older zone data', () => {
   it('never move a cursor that newer ones computed, and a tick under them works', async () => {
     const { h, older, newer, moveCursor, versionOf } = await open('2026-03-01T09:30:00Z')
@@ -197,8 +253,8 @@ describe('older zone data', () => {
 
 describe('audit', () => {
   it('names zone data where other ones computed the plan times, and the mistakes made since', async () => {
-    const { h, older, newer, moveCursor, damage } = await open('2026-03-01T09:30:00Z')
-    await older.schedules.put('s', noon)
+    const { h, newer, moveCursor, damage } = await open('2026-03-01T09:30:00Z')
+    await h.schedules.put('s', noon)
     await moveCursor('s', '2026-03-01T10:00:00Z')
     await h.advance('1 hour')
     await moveCursor('s', '2026-03-02T10:00:00Z')
@@ -210,9 +266,9 @@ describe('audit', () => {
     expect([double, unexpected]).toEqual([[], []])
     expect(missing.map(({ planTime }) => planTime)).toEqual(['2026-03-03T11:00:00.000Z'])
     expect(zoneData.map(({ planTime, detail }) => [planTime, detail]).sort()).toEqual([
-      ['2026-03-01T10:00:00.000Z', `a run (scheduled); computed with ${OLDER}, audited with ${NEWER}`],
-      ['2026-03-01T11:00:00.000Z', `active, no answer; computed with ${OLDER}, audited with ${NEWER}`],
-      ['2026-03-02T10:00:00.000Z', `a run (scheduled); computed with ${OLDER}, audited with ${NEWER}`],
+      ['2026-03-01T10:00:00.000Z', `a run (scheduled); computed with ${ZONE_DATA}, audited with ${NEWER}`],
+      ['2026-03-01T11:00:00.000Z', `active, no answer; computed with ${ZONE_DATA}, audited with ${NEWER}`],
+      ['2026-03-02T10:00:00.000Z', `a run (scheduled); computed with ${ZONE_DATA}, audited with ${NEWER}`],
     ])
   })
 

@@ -18,6 +18,7 @@ export interface DueSchedule {
   until_at: Date | null
   decided_through: Date
   has_requests: boolean
+  zone_data: string | null
 }
 
 export interface DueLimits {
@@ -51,7 +52,7 @@ export async function lockDueSchedules(
 
 const LOCK_DUE_SCHEDULES = `
   select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, c.next_at, c.decided_through,
-    c.has_requests, ${NOW} as now
+    c.has_requests, s.zone_data, ${NOW} as now
   from (
     select schedule_id, version, next_at, decided_through, has_requests
     from {schema}.cursors
