@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { EscapementError } from '../errors.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
-import { nextPlanTime, planOccurrences, planSkipped } from '../schedules/plan.js'
+import { nextPlanTime, planOccurrences, planSkipped, RUNS_AT_ONCE } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
 import {
@@ -156,13 +156,14 @@ const SETTLED_AT_ONCE = 5_000
 
 /**
  * Decides what is due by now under the content and the state that the rows have. Returns whether all of it is decided:
- * of a long backlog only a part is, to be committed before the rest.
+ * of a long backlog, or of many rows with many runs, only a part is, to be committed before the rest.
  */
 export async function settle(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<boolean> {
-  const { session, channel, now, scopes } = context
+  const { session, channel, now, scopes, zoneData } = context
   const requested = rows.filter(({ has_requests }) => has_requests).map(({ id }) => id)
   const requests = await readSkipRequests(session, requested)
   const unasked = new Set<string>()
+  let mostRuns = RUNS_AT_ONCE
   const planned = rows.flatMap((schedule): PlannedSchedule[] => {
     // Its timing cannot be computed: there is nothing to decide, and whoever changes it is about to mend it.
     if (schedule.plan_error !== null && !isComputable(schedule)) return []
@@ -170,9 +171,14 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
     const provided = schedule.scopes === null ? scopes.get(schedule.job) : undefined
     const plannable = toPlannable(schedule, provided ?? [])
     if (schedule.state === 'active') {
-      if (isUnasked && isDue(schedule, now)) unasked.add(schedule.job)
-      else if (provided === null && isDue(schedule, now)) throw providerMissing(schedule)
-      const plan = planOccurrences(plannable, now, requests.get(schedule.id), SETTLED_AT_ONCE)
+      const nextAt = trustedCursor(schedule, plannable, zoneData)
+      const isDue = nextAt !== null && nextAt <= now
+      if (isDue && isUnasked) unasked.add(schedule.job)
+      if (isDue && provided === null && !isGivenUp(context, nextAt)) throw providerMissing(schedule)
+      if (isDue && mostRuns <= 0) return []
+      const limits = { budget: SETTLED_AT_ONCE, mostRuns }
+      const plan = planOccurrences({ ...plannable, nextAt }, now, requests.get(schedule.id), limits)
+      mostRuns -= plan.runs.length
       return [{ schedule, plan, wakeAt: plan.nextAt }]
     }
     if (schedule.state === 'finished') return []
@@ -182,7 +188,31 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
   })
   if (unasked.size > 0) throw new ScopesNeeded([...unasked])
   if (planned.length > 0) await recordPlans(session, planned, channel)
-  return planned.every(({ plan }) => plan.decidedThrough >= now)
+  return mostRuns > 0 && planned.every(({ plan }) => plan.decidedThrough >= now)
+}
+
+/**
+ * The first plan time that is not decided. A cursor that is missing, behind or too far ahead is damaged: what lies before
+ * it would be lost, since all up to now counts as decided afterwards. One that other zone data have computed may differ.
+ */
+function trustedCursor(
+  row: ScheduleRow,
+  plannable: Parameters<typeof planOccurrences>[0],
+  zoneData: string,
+): Instant | null {
+  const decided = row.decided_through.getTime()
+  const { nextAt } = plannable
+  const isOfOtherData = row.zone_data !== zoneDataOf(row.timing, zoneData)
+  if (isOfOtherData && nextAt !== null && nextAt > decided) return nextAt
+  return nextPlanTime(plannable, Math.max(decided, beforeFirst(row.timing, row.start_at.getTime())))
+}
+
+/** How long a verb is refused because a scope provider fails: a scheduler may have more luck meanwhile. */
+const PROVIDER_GRACE_MS = 60_000
+
+/** Whether plan times are recorded without scopes, since nobody can name them and the verb must not wait for ever. */
+function isGivenUp({ action, now }: ChangeContext, dueSince: Instant): boolean {
+  return action === 'pause' || action === 'delete' || dueSince <= now - PROVIDER_GRACE_MS
 }
 
 function isComputable({ timing }: ScheduleRow): boolean {
@@ -192,10 +222,6 @@ function isComputable({ timing }: ScheduleRow): boolean {
   } catch {
     return false
   }
-}
-
-function isDue(row: ScheduleRow, now: Instant): boolean {
-  return row.next_at !== null && row.next_at.getTime() <= now
 }
 
 function providerMissing({ name, job }: ScheduleRow): EscapementError {

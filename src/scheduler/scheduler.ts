@@ -92,11 +92,13 @@ export function createScheduler(parts: {
     return report
   }
 
+  const hasMore = ({ due, isCut }: TickReport) => due === batch || isCut
+
   async function tickWhileDue(): Promise<void> {
     const ticks = async () => {
-      while (!stopping && (await tickBatch(PROVIDER_PATIENCE_MS)).due === batch);
+      while (!stopping && hasMore(await tickBatch(PROVIDER_PATIENCE_MS)));
     }
-    while ((await tickOnce(PROVIDER_PATIENCE_MS)).due === batch && !stopping) {
+    while (hasMore(await tickOnce(PROVIDER_PATIENCE_MS)) && !stopping) {
       const ends = await Promise.allSettled(Array.from({ length: BATCHES_AT_ONCE }, ticks))
       for (const end of ends) if (end.status === 'rejected') throw end.reason
     }
@@ -111,7 +113,7 @@ export function createScheduler(parts: {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving(Math.ceil(limit / 2), scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, created: [], ended: [], acts: [] }
+      return { due: 1, isCut: false, created: [], ended: [], acts: [] }
     }
   }
 

@@ -2,7 +2,7 @@ import type { ChangeContext } from '../client/change.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
-import { nextPlanTime, type PlannedRun, planOccurrences } from '../schedules/plan.js'
+import { nextPlanTime, type PlannedRun, planOccurrences, RUNS_AT_ONCE } from '../schedules/plan.js'
 import {
   type DueLimits,
   type DueSchedule,
@@ -24,6 +24,8 @@ import type { ScopesAt } from './providers.js'
 export interface TickReport {
   /** How many schedules were due and ours; as many as the limit means that more may be waiting. */
   due: number
+  /** Whether there were more runs to make than one tick makes: the rest waits for the next. */
+  isCut: boolean
   created: { run: PlannedRun; schedule: DueSchedule }[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
@@ -50,7 +52,7 @@ export async function tick(
   return store.transaction(async (session) => {
     const locked = await lockDueSchedules(session, limits)
     const { now } = locked
-    if (now === null) return { due: 0, created: [], ended: [], acts: [] }
+    if (now === null) return { due: 0, isCut: false, created: [], ended: [], acts: [] }
     const context = { session, channel: store.channel, now, zoneData }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
@@ -58,9 +60,13 @@ export async function tick(
       due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
     )
     const planned: (PlannedSchedule & { schedule: DueSchedule })[] = []
+    let mostRuns = RUNS_AT_ONCE
     for (const schedule of due) {
+      if (mostRuns <= 0) break
       try {
-        const plan = planDue(schedule, now, requests.get(schedule.id), scopes.get(schedule.job))
+        const about = { requests: requests.get(schedule.id), provided: scopes.get(schedule.job), mostRuns }
+        const plan = planDue(schedule, now, about)
+        mostRuns -= plan.runs.length
         planned.push({ schedule, plan, wakeAt: wakeAt(plan.nextAt, now) })
       } catch (error) {
         logger.error({ schedule: schedule.name, err: error }, 'a schedule could not be planned')
@@ -75,6 +81,7 @@ export async function tick(
     const ended = await finish(session, done)
     return {
       due: locked.due.length,
+      isCut: mostRuns <= 0,
       acts,
       created: planned.flatMap(({ schedule, plan }) =>
         plan.runs.filter(({ id }) => created.has(id)).map((run) => ({ run, schedule })),
@@ -119,8 +126,11 @@ async function finish(session: Session, done: readonly DueSchedule[]): Promise<E
 function planDue(
   schedule: DueSchedule,
   now: Instant,
-  requests: ReadonlySet<Instant> | undefined,
-  provided: ScopesAt | undefined,
+  {
+    requests,
+    provided,
+    mostRuns,
+  }: { requests: ReadonlySet<Instant> | undefined; provided: ScopesAt | undefined; mostRuns: number },
 ) {
   if (schedule.scopes === null && provided === undefined) {
     throw new Error(`the scopes of job "${schedule.job}" were not provided in time`)
@@ -134,7 +144,7 @@ function planDue(
       : plannable.nextAt
   // Plan times that were not due yet when the provider was asked are left for its next answer.
   const through = schedule.scopes === null ? Math.min(now, provided!.askedAt) : now
-  return planOccurrences({ ...plannable, nextAt }, through, requests)
+  return planOccurrences({ ...plannable, nextAt }, through, requests, { mostRuns })
 }
 
 /** A schedule with backlog goes to the back of the queue, so that others come in between. */

@@ -41,6 +41,8 @@ export interface Due {
   requests: ReadonlySet<Instant>
   /** How many plan times may run in one go, instead of the policy's limit; the rest is left. */
   budget: number | undefined
+  /** How many plan times may run at most, whatever the policy or the budget say. */
+  most?: number | undefined
 }
 
 export interface Decision {
@@ -61,7 +63,7 @@ const MAX_ON_TIME = 1_000
  * schedule for each second that was down for a year is planned in microseconds.
  */
 export function catchUp(grid: Grid, policy: CatchUpPolicy, due: Due): Decision {
-  const { first, now } = due
+  const { first, now, most = Number.POSITIVE_INFINITY } = due
   // A request outlives edits of the timing: one that is no plan time any more asks for nothing.
   const requests = new Set([...due.requests].filter((at) => at === first || grid.next(at - 1) === at))
   // The cursor itself is due even where the timing, computed from newer zone data, no longer has it.
@@ -86,8 +88,8 @@ export function catchUp(grid: Grid, policy: CatchUpPolicy, due: Due): Decision {
   }
 
   const complete =
-    (policy.catchUp !== 'all' || take(lateFrom, onTimeFrom, due.budget ?? policy.limit)) &&
-    take(onTimeFrom, Number.POSITIVE_INFINITY, due.budget ?? MAX_ON_TIME)
+    (policy.catchUp !== 'all' || take(lateFrom, onTimeFrom, Math.min(due.budget ?? policy.limit, most))) &&
+    take(onTimeFrom, Number.POSITIVE_INFINITY, Math.min(due.budget ?? MAX_ON_TIME, most - run.length))
   if (!complete) last = run.at(-1)!
   if (policy.catchUp === 'latest' && run.length === 0) {
     const latest = newestOpen(grid, newest, Math.max(first, lateFrom), requests)

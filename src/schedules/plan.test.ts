@@ -103,7 +103,28 @@ describe('planOccurrences', () => {
       nextAt: '10:04:00',
       decidedThrough: '10:03:00',
     })
-    expect(shown(planOccurrences(all, at('10:09:30'), undefined, 5_000)).run).toHaveLength(9)
+    expect(shown(planOccurrences(all, at('10:09:30'), undefined, { budget: 5_000 })).run).toHaveLength(9)
+  })
+
+  it('makes no more runs than it may, but all of one plan time, and leaves the rest', () => {
+    const scopes = ['a', 'b', 'c']
+    const all = schedule(minutely, '10:01:00', { catchUp: 'all', grace: '3 minutes' }, { scopes })
+    const limited = (mostRuns: number) => {
+      const { runs, nextAt, decidedThrough } = planOccurrences(all, at('10:09:30'), undefined, { mostRuns })
+      return [runs.length, shown({ runs: [], skips: [], nextAt, decidedThrough })]
+    }
+    expect(limited(7)).toEqual([
+      6,
+      expect.objectContaining({ nextAt: '10:03:00', decidedThrough: '10:02:00' }),
+    ])
+    expect(limited(24)).toEqual([
+      24,
+      expect.objectContaining({ nextAt: '10:09:00', decidedThrough: '10:08:00' }),
+    ])
+    expect(limited(1)).toEqual([
+      3,
+      expect.objectContaining({ nextAt: '10:02:00', decidedThrough: '10:01:00' }),
+    ])
   })
 
   it('records plan times beyond the window as expired', () => {

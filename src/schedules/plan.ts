@@ -49,19 +49,21 @@ export function gridOf({ timing, until }: Pick<Plannable, 'timing' | 'until'>): 
 
 /**
  * Decides the plan times from the cursor up to `now`, as a tick does. A verb, which must decide all that is due under
- * the content that it replaces, takes more at once than a tick: `budget` plan times.
+ * the content that it replaces, takes more at once than a tick: `budget` plan times. `mostRuns` bounds the runs, so that
+ * a transaction stays short; of the first plan time all scopes run.
  */
 export function planOccurrences(
   schedule: Plannable,
   now: Instant,
   requests: ReadonlySet<Instant> = NO_REQUESTS,
-  budget?: number,
+  { budget, mostRuns = Number.POSITIVE_INFINITY }: { budget?: number; mostRuns?: number } = {},
 ): Plan {
   const { nextAt } = schedule
   const grid = gridOf(schedule)
   if (nextAt === null || nextAt > now) return { runs: [], skips: [], nextAt, decidedThrough: now }
   const policy = catchUpPolicyOf(schedule.policies)
-  const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, budget })
+  const most = Math.max(1, Math.floor(mostRuns / Math.max(1, schedule.scopes.length)))
+  const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, budget, most })
   const following = grid.next(last)
   // Backlog is left: what lies between here and now is not decided yet.
   const decidedThrough = following !== null && following <= now ? last : now
@@ -75,6 +77,9 @@ export function planOccurrences(
     decidedThrough,
   }
 }
+
+/** The runs that one transaction makes: beyond some ten thousand its locks are held for seconds. */
+export const RUNS_AT_ONCE = 20_000
 
 const NO_REQUESTS: ReadonlySet<Instant> = new Set()
 

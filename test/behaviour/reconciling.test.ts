@@ -34,6 +34,24 @@ describe('reconciling by slices', () => {
   })
 })
 
+describe('a damaged cursor that a verb meets before anybody has mended it', () => {
+  it.each([
+    ['has no plan time', 'next_at = null, wake_at = null'],
+    ['is too far ahead', `next_at = '2030-01-01', wake_at = '2030-01-01'`],
+    ['is behind', `next_at = '2026-03-01T11:00:00Z'`],
+  ])('loses no occurrence where it %s', async (_, set) => {
+    const { h, damage } = await open()
+    await h.schedules.put('s', { ...minutely, catchUp: 'all' })
+    await damage.cursor('s', set)
+    h.jump('3 minutes')
+    await h.schedules.patch('s', { description: 'x' })
+    expect(await h.planTimes('s')).toEqual(
+      ['12:01', '12:02', '12:03'].map((time) => `2026-03-01T${time}:00.000Z`),
+    )
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+})
+
 describe('the pass of a scheduler', () => {
   it.each([
     ['has no plan time', 'next_at = null, wake_at = null'],

@@ -27,7 +27,8 @@ async function open() {
           ({ planTime, scope, disposition, reason }) =>
             `${planTime.toISOString().slice(11, 16)} ${scope} ${reason ?? disposition}`,
         )
-      return { schedules: escapement.schedules, runs: escapement.runs, scheduler, ledger }
+      const { schedules, runs, audit } = escapement
+      return { schedules, runs, audit, scheduler, ledger }
     },
   }
 }
@@ -79,6 +80,37 @@ describe('an answer of a scope provider', () => {
     clock.to('2026-03-01T11:00:00Z')
     while ((await scheduler.tick()).due > 0);
     expect(await ledger()).toEqual(['10:00 a run', '11:00 a run', '11:00 b run'])
+  })
+})
+
+describe('a scope provider that fails', () => {
+  const failing = () => {
+    throw new Error('no directory')
+  }
+
+  it('keeps nobody from pausing or deleting its schedules, alone or with their group', async () => {
+    const { clock, startProcess } = await open()
+    const { schedules, ledger, audit } = await startProcess(failing)
+    for (const name of ['s', 'deleted', 'grouped']) await schedules.put(name, { ...hourly, group: name })
+    await schedules.put('other', { ...hourly, job: 'noop', group: 'grouped' })
+    clock.to('2026-03-01T10:00:10Z')
+    expect((await schedules.pause('s')).state).toBe('paused')
+    await schedules.delete('deleted')
+    expect(await schedules.pauseGroup('grouped')).toBe(2)
+    expect(await ledger()).toEqual(['10:00  no_scope', '11:00  paused'])
+    expect(await audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it('keeps others from editing for a minute only, in which a scheduler may have more luck', async () => {
+    const { clock, startProcess } = await open()
+    const { schedules, ledger } = await startProcess(failing)
+    await schedules.put('s', hourly)
+    const withScopes = { ...hourly, scopes: ['a'] }
+    clock.to('2026-03-01T10:00:59Z')
+    await expect(schedules.put('s', withScopes)).rejects.toMatchObject({ code: 'provider_failed' })
+    clock.to('2026-03-01T10:01:00Z')
+    expect((await schedules.put('s', withScopes)).scopes).toEqual(['a'])
+    expect(await ledger()).toEqual(['10:00  no_scope', '11:00 a upcoming'])
   })
 })
 

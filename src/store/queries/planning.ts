@@ -249,7 +249,7 @@ export async function setAside(
   )
 }
 
-/** The same for all due schedules whose scopes a provider gives. */
+/** The same for all due schedules whose scopes a provider gives, except those that somebody has locked and decides. */
 export async function setAsideProvider(
   session: Session,
   job: string,
@@ -259,7 +259,10 @@ export async function setAsideProvider(
   await session.query(
     `update {schema}.cursors
      set wake_at = ${NOW} + $4::float8 * interval '1 millisecond', plan_error = $3
-     where wake_at <= (select ${NOW}) and provider = $2`,
+     where schedule_id = any(array(
+       select schedule_id from {schema}.cursors where wake_at <= (select ${NOW}) and provider = $2
+       order by schedule_id for update skip locked
+     ))`,
     [session.now(), job, error, ms],
   )
 }
