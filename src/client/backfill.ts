@@ -1,4 +1,5 @@
 import { EscapementError } from '../errors.js'
+import { runCreated } from '../events/run-events.js'
 import { runIdOf } from '../runs/run-id.js'
 import { enterLanes } from '../store/queries/lanes.js'
 import { insertBackfill, listExistingRuns, type OccurrenceRun } from '../store/queries/ledger.js'
@@ -44,6 +45,9 @@ export function backfillRuns(
     }
     const runIds = await insertBackfill(context.session, row, runs, context.now)
     if (row.policies.overlap !== 'allow') await enterLanes(context.session, [row.id])
+    const isNew = new Set(runIds)
+    const created = runs.filter(({ id }) => isNew.has(id)).map((run) => runCreated(run, row))
+    context.created.push(...created)
     if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
     await notify(context.session, context.channel, 'runs')
     return { planTimes, runIds, dryRun: false }

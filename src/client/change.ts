@@ -6,6 +6,8 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { EscapementError } from '../errors.js'
+import type { RunEvent } from '../events/bus.js'
+import { runCreated } from '../events/run-events.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
 import { nextPlanTime, planOccurrences, planSkipped, RUNS_AT_ONCE } from '../schedules/plan.js'
@@ -17,7 +19,7 @@ import {
   readSkipRequests,
   recordPlans,
 } from '../store/queries/planning.js'
-import { insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
+import { findSchedules, insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
@@ -31,7 +33,6 @@ export type Change = (row: ScheduleRow) => ChangedTo | null
 export interface ChangedTo {
   name?: string
   content?: ScheduleContent
-  source?: string | null
   state?: { is: ScheduleState; reason?: string | null; by?: string | null; until?: Instant | null }
   /** Only what a person does makes a new version: nobody's `expectedVersion` is spoiled by a pause that ends. */
   isEdit?: false
@@ -46,6 +47,10 @@ export interface ChangeContext {
   scopes: ProvidedScopes
   /** What is told once the transaction has committed. */
   acts: ScheduleAct[]
+  /** The runs among it. */
+  created: RunEvent[]
+  /** Schedules that are deleted since they are done, as they were last, by name. */
+  ended: Map<string, ScheduleRow>
   /** The version of the zone data that this process computes with. */
   zoneData: string
 }
@@ -96,7 +101,7 @@ export async function writeSchedules(
   written: readonly Written[],
 ): Promise<void> {
   await updateSchedules(context.session, written, context.now)
-  const deleted = await deleteDone(context.session, written)
+  const deleted = await deleteDone(context, written)
   const states = new Map(rows.map(({ id, state }) => [id, state]))
   for (const one of written) {
     const isFinished = one.state === 'finished' && states.get(one.id) !== 'finished'
@@ -105,9 +110,17 @@ export async function writeSchedules(
 }
 
 /** That they are finished is in the change that was just written; that they are deleted is another. */
-async function deleteDone(session: Session, written: readonly Written[]): Promise<Set<string>> {
+export async function deleteDone(
+  { session, ended }: ChangeContext,
+  written: readonly Written[],
+): Promise<Set<string>> {
   const done = written.filter(({ state, content }) => state === 'finished' && content.policies.deleteWhenDone)
   if (done.length === 0) return new Set()
+  const last = await findSchedules(
+    session,
+    done.map(({ id }) => id),
+  )
+  for (const row of last) ended.set(row.name, row)
   const deleted = await finishSchedules(
     session,
     done.map(({ id }) => ({ id, deleteWhenDone: true })),
@@ -164,7 +177,7 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
   const requests = await readSkipRequests(session, requested)
   const unasked = new Set<string>()
   let mostRuns = RUNS_AT_ONCE
-  const planned = rows.flatMap((schedule): PlannedSchedule[] => {
+  const planned = rows.flatMap((schedule): (PlannedSchedule & { schedule: ScheduleRow })[] => {
     // Its timing cannot be computed: there is nothing to decide, and whoever changes it is about to mend it.
     if (schedule.plan_error !== null && !isComputable(schedule)) return []
     const isUnasked = schedule.scopes === null && !scopes.has(schedule.job)
@@ -184,11 +197,40 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
     if (schedule.state === 'finished') return []
     const plan = { ...pausedPlan(schedule, plannable, now), nextAt: null }
     if (isUnasked && plan.skips.length > 0) unasked.add(schedule.job)
-    return [{ schedule, plan, wakeAt: null }]
+    return [{ schedule, plan, wakeAt: ms(schedule.state_until) }]
   })
   if (unasked.size > 0) throw new ScopesNeeded([...unasked])
-  if (planned.length > 0) await recordPlans(session, planned, channel)
+  const created = new Set(planned.length > 0 ? await recordPlans(session, planned, channel) : [])
+  for (const { schedule, plan } of planned) {
+    const runs = plan.runs.filter(({ id }) => created.has(id))
+    context.created.push(...runs.map((run) => runCreated(run, schedule)))
+  }
   return mostRuns > 0 && planned.every(({ plan }) => plan.decidedThrough >= now)
+}
+
+/**
+ * Settles one row for a verb that changes nothing of it, and goes on with the row as it is then. A schedule that is done by
+ * that is finished afterwards, as a tick would have it. One whose timing this program cannot compute is not settled.
+ */
+export async function settleFirst<T>(
+  context: ChangeContext,
+  row: ScheduleRow,
+  then: (settled: ScheduleRow) => Promise<T>,
+): Promise<T> {
+  if (!isComputable(row)) return then(row)
+  if (!(await settle(context, [row]))) throw new BacklogLeft()
+  const decided = Math.max(context.now, row.decided_through.getTime())
+  const result = await then({ ...row, decided_through: new Date(decided) })
+  const after = Math.max(decided, beforeFirst(row.timing, row.start_at.getTime()))
+  if (row.state === 'active' && nextPlanTime(toPlannable(row), after) === null) await finish(context, row)
+  return result
+}
+
+async function finish(context: ChangeContext, row: ScheduleRow): Promise<void> {
+  const done = [{ id: row.id, deleteWhenDone: row.policies.deleteWhenDone }]
+  for (const { is_deleted } of await finishSchedules(context.session, done)) {
+    context.acts.push(actOf('finish', row, { isDeleted: is_deleted }))
+  }
 }
 
 /**
@@ -267,7 +309,7 @@ export function writtenOf(
     name: to.name ?? row.name,
     version: to.isEdit === false ? row.version : row.version + 1,
     content,
-    source: to.source === undefined ? row.source : to.source,
+    source: row.source,
     state: is,
     stateReason: state.reason ?? null,
     stateBy: state.by ?? null,

@@ -18,17 +18,29 @@ export interface PauseOptions extends EditOptions {
 /** Chunks of bulk verbs: each is one transaction, so that a large group does not hold its locks for long. */
 const CHUNK = 1_000
 
-export function pauseOne(parts: VerbParts, name: string, options: PauseOptions): Promise<string[]> {
+/** Returns the schedule as it was last, where it is done and deleted. */
+export function pauseOne(
+  parts: VerbParts,
+  name: string,
+  options: PauseOptions,
+): Promise<ScheduleRow | undefined> {
   return withLockedOne(parts, name, { action: 'pause', actor: options.actor }, async (context, row) => {
     expectVersion(row, options.expectedVersion)
-    return changeSchedules(context, [row], pausing(context, options))
+    await changeSchedules(context, [row], pausing(context, options))
+    return context.ended.get(name)
   })
 }
 
-export function resumeOne(parts: VerbParts, name: string, options: EditOptions): Promise<string[]> {
+/** As {@link pauseOne}. */
+export function resumeOne(
+  parts: VerbParts,
+  name: string,
+  options: EditOptions,
+): Promise<ScheduleRow | undefined> {
   return withLockedOne(parts, name, { action: 'resume', actor: options.actor }, async (context, row) => {
     expectVersion(row, options.expectedVersion)
-    return changeSchedules(context, [row], resuming)
+    await changeSchedules(context, [row], resuming)
+    return context.ended.get(name)
   })
 }
 

@@ -21,6 +21,7 @@ import {
   type ChangeContext,
   type ChangedTo,
   changeSchedules,
+  deleteDone,
   planTimeFields,
 } from './change.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
@@ -37,36 +38,51 @@ export interface PutRequest {
   declared: readonly Declared[]
   action: string
   actor: string | undefined
-  /** Set for those that a sync declares. */
+  /** Kept with those that a sync creates. */
   source?: string
   expectedVersion?: number | undefined
   /** How often another process was just creating the same: it cannot be so for ever. */
   races?: number
 }
 
-/** Creates or replaces; same content is no change. Returns the names that were created or changed. */
-export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<string[]> {
+export interface PutReport {
+  /** The names that were created or changed. */
+  changed: string[]
+  /** Those of them that are done and deleted, as they were last, by name. */
+  ended: Map<string, ScheduleRow>
+}
+
+/** Creates or replaces; same content is no change. */
+export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<PutReport> {
   const byName = new Map(request.declared.map((declared) => [declared.name, declared]))
-  const { done, raced } = await withLocked(parts, [...byName.keys()], request, async (context, rows) => {
-    for (const row of rows) expectVersion(row, request.expectedVersion)
-    const existing = new Set(rows.map(({ name }) => name))
-    const missing = request.declared.filter(({ name }) => !existing.has(name))
-    if (request.expectedVersion !== undefined && missing.length > 0) throw versionGone(missing[0]!.name)
-    const created = await create(context, missing, request.source)
-    const change: Change = (row) => replaced(row, byName.get(row.name)!.content, request.source)
-    const changed = new Set(await changeSchedules(context, rows, change))
-    return {
-      done: [...created, ...rows.filter(({ id }) => changed.has(id)).map(({ name }) => name)],
-      raced: missing.filter(({ name }) => !created.has(name)),
-    }
-  })
+  const { changed, ended, raced } = await withLocked(
+    parts,
+    [...byName.keys()],
+    request,
+    async (context, rows) => {
+      for (const row of rows) expectVersion(row, request.expectedVersion)
+      const existing = new Set(rows.map(({ name }) => name))
+      const missing = request.declared.filter(({ name }) => !existing.has(name))
+      if (request.expectedVersion !== undefined && missing.length > 0) throw versionGone(missing[0]!.name)
+      const created = await create(context, missing, request.source)
+      const change: Change = (row) => replaced(row, byName.get(row.name)!.content)
+      const replacedIds = new Set(await changeSchedules(context, rows, change))
+      return {
+        changed: [...created, ...rows.filter(({ id }) => replacedIds.has(id)).map(({ name }) => name)],
+        ended: context.ended,
+        raced: missing.filter(({ name }) => !created.has(name)),
+      }
+    },
+  )
   // Another process created these between our look and our insert, which waited for it: now there are rows to lock.
   if (raced.length > 0) {
     const races = (request.races ?? 0) + 1
     if (races > MAX_RACES) throw unlockable(raced.map(({ name }) => name))
-    done.push(...(await putSchedules(parts, { ...request, declared: raced, races })))
+    const rest = await putSchedules(parts, { ...request, declared: raced, races })
+    changed.push(...rest.changed)
+    for (const [name, row] of rest.ended) ended.set(name, row)
   }
-  return done
+  return { changed, ended }
 }
 
 const MAX_RACES = 5
@@ -79,9 +95,11 @@ async function create(
   if (declared.length === 0) return new Set()
   const written = declared.map((one) => createdOf(context, one, source ?? null))
   const created = await insertSchedules(context.session, written, context.now)
-  for (const one of written) {
-    if (created.has(one.name))
-      context.acts.push(actOf(context.action, one, { isFinished: one.state === 'finished' }))
+  const own = written.filter(({ name }) => created.has(name))
+  const deleted = await deleteDone(context, own)
+  for (const one of own) {
+    const outcome = { isFinished: one.state === 'finished', isDeleted: deleted.has(one.id) }
+    context.acts.push(actOf(context.action, one, outcome))
   }
   return created
 }
@@ -113,24 +131,22 @@ function createdOf(
     startAt,
     nextAt,
     wakeAt: nextAt,
-    // The ledger of a new schedule begins just before its first plan time can be.
-    decidedThrough: Math.min(now, nextAt ?? now) - 1,
+    // The ledger of a new schedule begins just before its first plan time can be, also where that waits for a resume.
+    decidedThrough: Math.min(now, first ?? now) - 1,
     zoneData: zoneDataOf(content.timing, zoneData),
     change: { action, actor, before: null, after: content },
   }
 }
 
 /** A put clears a breaker and never resumes a pause; a finished schedule wakes up if its plan times are others. */
-function replaced(row: ScheduleRow, content: ScheduleContent, source: string | undefined): ChangedTo | null {
+function replaced(row: ScheduleRow, content: ScheduleContent): ChangedTo | null {
   const before = contentOf(row)
   const isSame = isDeepStrictEqual(before, content)
-  const adopts = source !== undefined && row.source !== source
-  if (isSame && !adopts && row.state !== 'broken') return null
+  if (isSame && row.state !== 'broken') return null
   const wakes =
     row.state === 'finished' && !isDeepStrictEqual(planTimeFields(before), planTimeFields(content))
   return {
     content,
-    ...(source !== undefined && { source }),
     ...((wakes || row.state === 'broken') && { state: { is: 'active' } }),
   }
 }

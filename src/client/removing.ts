@@ -19,7 +19,7 @@ export async function deleteLocked(
     before: contentOf(row),
     after: null,
     state: row.state,
-    boundary: now,
+    boundary: Math.max(now, row.decided_through.getTime()),
   }))
   await insertChanges(session, changes, now)
   await deleteSchedules(

@@ -72,6 +72,9 @@ export interface Schedules {
   /**
    * Creates the schedule or replaces what it holds; putting the same content again changes nothing. Plan times that
    * are due by now are still decided by the old content.
+   *
+   * With `deleteWhenDone`, one that has no plan time left by then is deleted at once, and given as it was last,
+   * `finished`; so it is for every verb that finds it done.
    */
   put<Input>(name: string, definition: ScheduleDefinition<Input>, options?: EditOptions): Promise<Schedule>
   /** Replaces single fields; null takes an optional one away. */
@@ -109,7 +112,7 @@ export interface Schedules {
   history(name: string, options?: HistoryOptions): Promise<HistoryEntry[]>
   /** The change log, newest first. */
   changes(name: string): Promise<ScheduleChange[]>
-  /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source declared and this one does not. */
+  /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source created and this one does not declare. */
   sync(definitions: Readonly<Record<string, ScheduleDefinition>>, options?: SyncOptions): Promise<SyncReport>
 }
 
@@ -134,6 +137,10 @@ export function createSchedules(parts: VerbParts): Schedules {
 
   const get = async (name: string) => toSchedule(await findRow(name))
 
+  /** A schedule that a verb has finished and, as it asked for, deleted is given as it was last. */
+  const lastOrNow = async (name: string, last: ScheduleRow | undefined) =>
+    last ? toSchedule(last) : get(name)
+
   function patched(row: ScheduleRow, fields: Patch): ScheduleDefinition {
     const merged = { ...definitionOf(contentOf(row)), ...fields }
     const given = Object.entries(merged).filter(([, value]) => value !== null && value !== undefined)
@@ -143,8 +150,8 @@ export function createSchedules(parts: VerbParts): Schedules {
   const schedules: Schedules = {
     async put(name, definition, { actor, expectedVersion } = {}) {
       const declared = await declare(parts, [{ name, definition: definition as ScheduleDefinition }])
-      await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
-      return get(name)
+      const { ended } = await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
+      return lastOrNow(name, ended.get(name))
     },
     async patch(name, fields, options = {}) {
       // The version makes it one step: an edit between reading and writing is not overwritten but read again.
@@ -153,8 +160,8 @@ export function createSchedules(parts: VerbParts): Schedules {
       const declared = await declare(parts, [{ name, definition: patched(row, fields) }])
       const request = { declared, action: 'patch', actor: options.actor, expectedVersion: row.version }
       try {
-        await putSchedules(parts, request)
-        return await get(name)
+        const { ended } = await putSchedules(parts, request)
+        return await lastOrNow(name, ended.get(name))
       } catch (error) {
         const isRace = error instanceof EscapementError && error.code === 'version_conflict'
         if (isRace && options.expectedVersion === undefined) return schedules.patch(name, fields, options)
@@ -166,12 +173,10 @@ export function createSchedules(parts: VerbParts): Schedules {
       return (await listSchedules(store, filter, { after, limit })).map(toSchedule)
     },
     async pause(name, options = {}) {
-      await pauseOne(parts, name, options)
-      return get(name)
+      return lastOrNow(name, await pauseOne(parts, name, options))
     },
     async resume(name, options = {}) {
-      await resumeOne(parts, name, options)
-      return get(name)
+      return lastOrNow(name, await resumeOne(parts, name, options))
     },
     pauseGroup: (group, options = {}) => pauseGroup(parts, group, options),
     resumeGroup: (group, options = {}) => resumeGroup(parts, group, options),
@@ -183,14 +188,15 @@ export function createSchedules(parts: VerbParts): Schedules {
       const [declared] = await declare(parts, [
         { name: to, definition: definitionOf(contentOf(await findRow(name))) },
       ])
-      await withLockedOne(parts, name, { action: 'rename', actor }, async (context, row) => {
+      const last = await withLockedOne(parts, name, { action: 'rename', actor }, async (context, row) => {
         expectVersion(row, expectedVersion)
         if (await findSchedule(context.session, to)) throw scheduleExists(to)
         await changeSchedules(context, [row], () => ({ name: declared!.name })).catch((error) => {
           throw (error as { code?: string }).code === '23505' ? scheduleExists(to) : error
         })
+        return context.ended.get(to)
       })
-      return get(to)
+      return lastOrNow(to, last)
     },
     async delete(name, { actor, expectedVersion, runs = 'keep' } = {}) {
       await withLockedOne(parts, name, { action: 'delete', actor }, async (context, row) => {

@@ -1,4 +1,5 @@
 import { EscapementError } from '../errors.js'
+import { beforeFirst } from '../schedules/bounds.js'
 import { gridOf } from '../schedules/plan.js'
 import { findDecision } from '../store/queries/ledger.js'
 import { addSkipRequest, removeSkipRequest } from '../store/queries/schedules.js'
@@ -7,32 +8,36 @@ import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { actOf, logAction } from './change.js'
+import { actOf, logAction, settleFirst } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 /** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */
-export function requestSkip(
+export async function requestSkip(
   parts: VerbParts,
   verb: 'skip' | 'unskip',
   name: string,
   at: InstantInput,
   { actor }: VerbOptions,
 ): Promise<void> {
-  return withLockedOne(parts, name, { action: verb, actor }, async (context, row) => {
+  const refusal = await withLockedOne(parts, name, { action: verb, actor }, (context, row) => {
     const planTime = readPlanTime(row, at)
-    const request = { scheduleId: row.id, planTime, by: context.actor, now: context.now }
-    const isDecided = planTime <= row.decided_through.getTime()
-    // A wish outlives edits of the timing: it can be taken back also where its plan time is none any more.
-    const removed = verb === 'unskip' && !isDecided && (await removeSkipRequest(context.session, request))
-    if (!removed) {
-      expectPlanTime(row, planTime)
-      if (isDecided) throw await alreadyDecided(context.session, row, planTime)
-    }
-    const added = verb === 'skip' && (await addSkipRequest(context.session, request))
-    if (!removed && !added) return
-    await logAction(context, row, `${verb} ${formatInstant(planTime)}`)
-    context.acts.push(actOf(verb, row))
+    return settleFirst(context, row, async (settled) => {
+      const isDecided = planTime <= settled.decided_through.getTime()
+      const request = { scheduleId: row.id, planTime, by: context.actor, now: context.now }
+      // A wish outlives edits of the timing: it can be taken back also where its plan time is none any more.
+      const removed = verb === 'unskip' && !isDecided && (await removeSkipRequest(context.session, request))
+      if (!removed) {
+        expectPlanTime(row, planTime)
+        if (isDecided) return alreadyDecided(context.session, row, planTime)
+      }
+      const added = verb === 'skip' && (await addSkipRequest(context.session, request))
+      if (!removed && !added) return
+      await logAction(context, settled, `${verb} ${formatInstant(planTime)}`)
+      context.acts.push(actOf(verb, row))
+    })
   })
+  // Thrown after the commit: the run that it names is there.
+  if (refusal) throw refusal
 }
 
 function readPlanTime({ timing }: ScheduleRow, at: InstantInput): Instant {
@@ -42,9 +47,13 @@ function readPlanTime({ timing }: ScheduleRow, at: InstantInput): Instant {
 
 function expectPlanTime(row: ScheduleRow, instant: Instant): void {
   const grid = gridOf(toPlannable(row))
-  const found = grid.next(instant - 1)
-  if (found === instant && instant >= row.start_at.getTime()) return
-  const near = [grid.previous(instant), found].filter((time) => time !== null).map(formatInstant)
+  const first = beforeFirst(row.timing, row.start_at.getTime()) + 1
+  const found = grid.next(Math.max(instant, first) - 1)
+  if (found === instant) return
+  const before = grid.previous(instant)
+  const near = [before !== null && before >= first ? before : null, found]
+    .filter((time) => time !== null)
+    .map(formatInstant)
   throw new EscapementError('not_a_plan_time', {
     message: `planTime: ${formatInstant(instant)} is no plan time of "${row.name}". The nearest: ${near.join(', ') || 'none'}.`,
     details: { name: row.name, nearest: near },

@@ -7,12 +7,13 @@ import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
 export interface SyncOptions extends VerbOptions {
   /**
-   * Whose set it is. Pruning never touches what another source declared, or what was put by hand.
+   * Whose set it is. Pruning never touches what another source created, or what was put by hand, whether this one
+   * declares it too or not.
    * @default 'code'
    */
   source?: string
   /**
-   * Delete what an earlier sync of this source declared and this one does not.
+   * Delete what an earlier sync of this source created and this one does not declare.
    * @default false
    */
   prune?: boolean
@@ -40,7 +41,8 @@ export async function syncSchedules(
   const declared = await declare(parts, entries)
   const changed: string[] = []
   for (const chunk of chunksOf(declared)) {
-    changed.push(...(await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })))
+    const report = await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })
+    changed.push(...report.changed)
   }
   return {
     changed,

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EscapementError, mistakesError } from '../errors.js'
+import { runCreated } from '../events/run-events.js'
 import { checkInput } from '../runs/job.js'
 import { uuidOf } from '../runs/run-id.js'
 import { jsonMistake } from '../runs/storable.js'
@@ -8,7 +9,7 @@ import { insertManualRun } from '../store/queries/ledger.js'
 import { findRun } from '../store/queries/runs.js'
 import { findSchedule, notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
-import { logAction } from './change.js'
+import { type ChangeContext, logAction, settleFirst } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 export interface TriggerOptions extends VerbOptions {
@@ -20,7 +21,7 @@ export interface TriggerOptions extends VerbOptions {
   scope?: string
 }
 
-/** Runs the schedule's job now, whatever its timing and state. Returns the run's id. */
+/** Runs the schedule's job now, whatever its timing and state, after what is due of it. Returns the run's id. */
 export async function triggerRun(parts: VerbParts, name: string, options: TriggerOptions): Promise<string> {
   if (options.input !== undefined) {
     const mistake = jsonMistake(options.input, 'input')
@@ -30,25 +31,38 @@ export async function triggerRun(parts: VerbParts, name: string, options: Trigge
     const job = row && parts.jobs.get(row.job)
     if (job) await checkInput(job, options.input)
   }
-  return withLockedOne(parts, name, { action: 'trigger', actor: options.actor }, async (context, row) => {
-    const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
-    if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
-    const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
-    const isNew = await insertManualRun(context.session, {
-      id,
-      scheduleId: row.id,
-      scope,
-      lane: row.policies.overlap === 'allow' ? null : 0,
-      input: options.input === undefined ? null : JSON.stringify(options.input),
-      now: context.now,
-    })
-    if (!isNew && !(options.key !== undefined && (await findRun(context.session, id)))) throw runOpen(row)
-    if (isNew) {
-      await logAction(context, row, `trigger ${id}`)
-      await notify(context.session, context.channel, 'runs')
-    }
-    return id
+  const verb = { action: 'trigger', actor: options.actor }
+  const outcome = await withLockedOne(parts, name, verb, (context, row) =>
+    settleFirst(context, row, (settled) => insert(context, settled, options)),
+  )
+  // Thrown after the commit: what is due, and is the open run perhaps, stays decided.
+  if (outcome instanceof EscapementError) throw outcome
+  return outcome
+}
+
+async function insert(
+  context: ChangeContext,
+  row: ScheduleRow,
+  options: TriggerOptions,
+): Promise<string | EscapementError> {
+  const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
+  if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
+  const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
+  const isNew = await insertManualRun(context.session, {
+    id,
+    scheduleId: row.id,
+    scope,
+    lane: row.policies.overlap === 'allow' ? null : 0,
+    input: options.input === undefined ? null : JSON.stringify(options.input),
+    now: context.now,
   })
+  if (!isNew && !(options.key !== undefined && (await findRun(context.session, id)))) return runOpen(row)
+  if (isNew) {
+    await logAction(context, row, `trigger ${id}`)
+    await notify(context.session, context.channel, 'runs')
+    context.created.push(runCreated({ id, scope, planTime: null }, row))
+  }
+  return id
 }
 
 function unknownScope({ name, scopes }: ScheduleRow, scope: string): EscapementError {

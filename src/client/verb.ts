@@ -1,4 +1,5 @@
-import type { EventBus } from '../events/bus.js'
+import type { EventBus, RunEvent } from '../events/bus.js'
+import { tellCreated } from '../events/run-events.js'
 import { type ScheduleAct, tellActs } from '../events/schedule-events.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { lockSchedules, notify, readNow } from '../store/queries/schedules.js'
@@ -82,10 +83,12 @@ async function lockAndDo<R>(
 ): Promise<R> {
   const { action, actor = null, scopes, step } = options
   const acts: ScheduleAct[] = []
+  const created: RunEvent[] = []
   let moved: readonly string[] = []
   const done = await store.transaction(async (session) => {
     const { rows, now } = await lockNamed(session, names)
-    const context = { session, channel: store.channel, now, action, actor, scopes, acts, zoneData }
+    const told = { acts, created, ended: new Map<string, ScheduleRow>() }
+    const context = { session, channel: store.channel, now, action, actor, scopes, zoneData, ...told }
     const zoned = await applyZoneDataTo(context, rows)
     moved = zoned.moved
     if (!zoned.isComplete) return options.ifIncomplete()
@@ -95,6 +98,7 @@ async function lockAndDo<R>(
     await notify(session, store.channel, 'schedules')
     return result
   })
+  tellCreated(bus, created)
   tellActs(bus, acts)
   options.onMoved?.(moved)
   return done

@@ -1,5 +1,6 @@
 import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
+import { runCreated, tellCreated } from '../events/run-events.js'
 import { tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import type { JobRegistry } from '../runs/job-registry.js'
@@ -176,19 +177,10 @@ export function createScheduler(parts: {
 
 function emitAll(bus: EventBus, { created, ended, acts }: TickReport): void {
   tellActs(bus, acts)
-  for (const { run, schedule } of created) {
-    bus.emit('run.created', {
-      runId: run.id,
-      job: schedule.job,
-      scheduleId: schedule.id,
-      schedule: schedule.name,
-      scope: run.scope,
-      planTime: new Date(run.planTime),
-      attempt: 0,
-      durationMs: null,
-      error: null,
-    })
-  }
+  tellCreated(
+    bus,
+    created.map(({ run, schedule }) => runCreated(run, schedule)),
+  )
   const ends = ended.map(({ id, name, version, is_deleted }) => ({
     action: 'finish',
     scheduleId: id,

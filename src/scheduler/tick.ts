@@ -108,7 +108,7 @@ async function withOurZoneData(
   )
   const scopes = new Map<string, readonly string[]>()
   const { kept, unmovable } = await applyZoneDataTo(
-    { ...context, action: 'zone_data', actor: null, scopes, acts },
+    { ...context, action: 'zone_data', actor: null, scopes, acts, created: [], ended: new Map() },
     rows,
   )
   const isReady = new Set([...due.filter((row) => !older.includes(row)).map(({ id }) => id), ...kept])

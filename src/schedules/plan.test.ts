@@ -17,7 +17,7 @@ function schedule(
   return {
     id: '018f0000-0000-7000-8000-000000000001',
     timing: compileTiming(timing),
-    policies: readPolicies(policies, never),
+    policies: readPolicies(policies, undefined, never),
     scopes: ['global'],
     nextAt: at(nextAt),
     until: null,

@@ -14,7 +14,7 @@ export interface PolicyFields {
   catchUp?: CatchUp
   /**
    * Plan times later than this are not caught up: they are recorded as expired. Without it: 1 day for `all`, and any
-   * age for the others.
+   * age for the others and for the timing `once`.
    */
   catchUpWindow?: DurationInput
   /**
@@ -74,7 +74,7 @@ export const POLICY_DEFAULTS = {
   deleteWhenDone: false,
 } satisfies PolicyFields
 
-export const DEFAULT_WINDOW_OF_ALL = '1 day'
+const DEFAULT_WINDOW_OF_ALL = '1 day'
 const MAX_CATCH_UP_LIMIT = 10_000
 
 export const POLICY_FIELDS: readonly (keyof PolicyFields)[] = [
@@ -88,10 +88,15 @@ export const POLICY_FIELDS: readonly (keyof PolicyFields)[] = [
   'deleteWhenDone',
 ]
 
-export function readPolicies(fields: PolicyFields, report: Report): Policies {
+/** The window that a schedule has where it names none. */
+export function defaultWindow(catchUp: CatchUp, kind: string | undefined): string | null {
+  return catchUp === 'all' && kind !== 'once' ? DEFAULT_WINDOW_OF_ALL : null
+}
+
+export function readPolicies(fields: PolicyFields, kind: string | undefined, report: Report): Policies {
   const given = { ...POLICY_DEFAULTS, ...definedOnly(fields) }
   const catchUp = oneOf(given.catchUp, ['latest', 'none', 'all'], 'catchUp', report)
-  const window = given.catchUpWindow ?? (catchUp === 'all' ? DEFAULT_WINDOW_OF_ALL : null)
+  const window = given.catchUpWindow ?? defaultWindow(catchUp, kind)
   const { catchUpLimit, deleteWhenDone } = given
   if (!Number.isInteger(catchUpLimit) || catchUpLimit < 1 || catchUpLimit > MAX_CATCH_UP_LIMIT) {
     report('catchUpLimit', `${quote(catchUpLimit)} – must be a whole number from 1 to ${MAX_CATCH_UP_LIMIT}`)

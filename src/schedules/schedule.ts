@@ -155,7 +155,7 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     priority,
     group: definition.group === undefined ? null : readLabel(definition.group, 'group', report),
     scopes: definition.scopes === undefined ? null : readScopes(definition.scopes, report),
-    policies: readPolicies(definition, report),
+    policies: readPolicies(definition, timing?.kind, report),
     description:
       definition.description === undefined ? null : readText(definition.description, 'description', report),
     metadata: readJson(metadata, 'metadata', report) as ScheduleContent['metadata'],

@@ -80,14 +80,68 @@ describe('a schedule whose plan times are over', () => {
     const { id } = await h.schedules.put('s', { ...twice, deleteWhenDone: true })
     await h.schedules.pause('s', { actor: 'ada' })
     h.jump('5 minutes')
-    await expect(h.schedules.resume('s', { actor: 'bob' })).rejects.toMatchObject({
-      code: 'schedule_not_found',
+    expect(await h.schedules.resume('s', { actor: 'bob' })).toMatchObject({
+      id,
+      version: 3,
+      state: 'finished',
+      nextAt: null,
     })
+    await expect(h.schedules.get('s')).rejects.toMatchObject({ code: 'schedule_not_found' })
     expect(await logged(id)).toMatchObject([
       { action: 'put' },
       { action: 'pause', actor: 'ada', state: 'paused' },
       { action: 'resume', actor: 'bob', state: 'finished' },
       { action: 'delete', actor: null, before: { limit: 2 }, after: null },
     ])
+  })
+
+  it('with deleteWhenDone is given as it was last by every verb that ends it', async () => {
+    const { h, clean } = await open()
+    const ending = { ...twice, deleteWhenDone: true }
+    for (const name of ['put', 'patch', 'rename']) await h.schedules.put(name, ending)
+    const endAt = new Date(h.now().getTime() + 1)
+    h.jump('1 second')
+    expect(await h.schedules.put('put', { ...ending, endAt, startAt: AT })).toMatchObject({
+      state: 'finished',
+    })
+    expect(await h.schedules.patch('patch', { endAt })).toMatchObject({ state: 'finished', version: 2 })
+    h.jump('5 minutes')
+    expect(await h.schedules.rename('rename', 'renamed')).toMatchObject({
+      name: 'renamed',
+      state: 'finished',
+    })
+    expect(await h.schedules.list()).toEqual([])
+    await clean()
+  })
+
+  it('is deleted at once with deleteWhenDone where it is put after its end, and told as such', async () => {
+    const { h, logged } = await open()
+    const told: string[] = []
+    for (const name of ['changed', 'finished', 'deleted'] as const) {
+      h.escapement.on(`schedule.${name}`, () => told.push(name))
+    }
+    const ended = { job: 'noop', timing: every('1 hour'), endAt: '2026-03-01T00:00Z', deleteWhenDone: true }
+    const { id, state } = await h.schedules.put('s', ended)
+    expect(state).toBe('finished')
+    expect(await h.schedules.list()).toEqual([])
+    expect((await logged(id)).map(({ action }) => action)).toEqual(['put', 'delete'])
+    expect(told).toEqual(['changed', 'finished', 'deleted'])
+  })
+
+  it('is finished by a trigger that decides its last plan time, and deleted where it asks for it', async () => {
+    const { h, clean } = await open()
+    for (const [name, deleteWhenDone] of [['stays', false] as const, ['goes', true] as const]) {
+      await h.schedules.put(name, { ...twice, limit: 1, deleteWhenDone })
+    }
+    h.jump('1 minute')
+    for (const name of ['stays', 'goes']) await h.schedules.trigger(name)
+    expect((await h.schedules.list()).map(({ name, state }) => [name, state])).toEqual([
+      ['stays', 'finished'],
+    ])
+    expect((await h.runs.list({ schedule: 'stays' })).map(({ trigger }) => trigger).sort()).toEqual([
+      'manual',
+      'scheduled',
+    ])
+    await clean()
   })
 })

@@ -91,6 +91,19 @@ describe('the pass of a scheduler', () => {
     expect((await h.schedules.get('paused')).state).toBe('active')
   })
 
+  it('makes a cursor anew that follows the last edit, though no plan time was decided since', async () => {
+    const { h, damage, scheduler } = await open()
+    await h.schedules.put('s', { job: 'noop', timing: every('1 day') })
+    await h.advance('5 hours')
+    const { nextAt } = await h.schedules.patch('s', { timing: every('10 minutes') })
+    await damage.query('delete from {schema}.cursors')
+    await scheduler.keepUp()
+    expect((await h.schedules.get('s')).nextAt).toEqual(nextAt)
+    await h.advance('10 minutes')
+    expect(await h.planTimes('s')).toEqual([nextAt!.toISOString()])
+    expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
   it('takes away what is due of a schedule that is not active', async () => {
     const { h, damage, scheduler } = await open()
     await h.schedules.put('s', { ...minutely, paused: true })

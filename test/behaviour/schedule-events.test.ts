@@ -24,6 +24,45 @@ async function open() {
   return { h, told }
 }
 
+describe('a run that was made is told', () => {
+  async function openRuns() {
+    const { h } = await open()
+    const heard: string[] = []
+    h.escapement.on('run.created', ({ schedule, scope, planTime, job }) => {
+      heard.push([schedule, scope, job, planTime?.toISOString().slice(11, 16)].join(' '))
+    })
+    return { h, heard }
+  }
+
+  it('by a trigger, once for each key', async () => {
+    const { h, heard } = await openRuns()
+    await h.schedules.put('s', minutely)
+    await h.schedules.trigger('s', { key: 'k' })
+    await h.schedules.trigger('s', { key: 'k' })
+    expect(heard).toEqual(['s global noop '])
+  })
+
+  it('by a verb that settles it, and by a backfill', async () => {
+    const { h, heard } = await openRuns()
+    await h.schedules.put('s', { ...minutely, catchUp: 'none' })
+    h.jump('30 seconds')
+    await h.schedules.pause('s')
+    expect(heard).toEqual(['s global noop 12:01'])
+    h.jump('150 seconds')
+    await h.schedules.resume('s')
+    await h.schedules.backfill('s', { from: AT, to: h.now() })
+    expect(heard).toEqual(['s global noop 12:01', 's global noop 12:02', 's global noop 12:03'])
+  })
+
+  it('not where the verb was refused', async () => {
+    const { h, heard } = await openRuns()
+    await h.schedules.put('s', minutely)
+    h.jump('1 minute')
+    await expect(h.schedules.pause('s', { expectedVersion: 7 })).rejects.toThrow()
+    expect(heard).toEqual([])
+  })
+})
+
 describe('a schedule tells', () => {
   it('that it was changed, by every edit, with the version that the edit made', async () => {
     const { h, told } = await open()

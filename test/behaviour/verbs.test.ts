@@ -1,7 +1,10 @@
 import { randomBytes } from 'node:crypto'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { assemble } from '../../src/escapement.js'
 import { cron, every, once, rrule } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
+import { freshSchemaName, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
@@ -141,6 +144,14 @@ describe('skip', () => {
     await clean()
   })
 
+  it('names plan times as the nearest that the schedule has, also to an instant before its start', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    await expect(h.schedules.skip('s', '2026-02-01T00:00:00Z')).rejects.toThrowError(
+      /2026-02-01T00:00:00.000Z is no plan time of "s". The nearest: 2026-03-01T12:01:00.000Z\.$/,
+    )
+  })
+
   it('refuses a plan time that is decided, naming its run, and an instant that is none', async () => {
     const { h } = await open()
     await h.schedules.put('s', minutely)
@@ -154,6 +165,102 @@ describe('skip', () => {
       code: 'not_a_plan_time',
       details: { nearest: ['2026-03-01T12:05:00.000Z', '2026-03-01T12:06:00.000Z'] },
     })
+  })
+})
+
+describe('what is due and not decided yet', () => {
+  it('is decided before a skip, which is refused with the run that it became', async () => {
+    const { h, clean } = await open()
+    await h.schedules.put('s', minutely)
+    h.jump('40 seconds')
+    const error = await h.schedules.skip('s', '2026-03-01T12:01:00Z').then(
+      () => expect.fail('expected a refusal'),
+      (reason) => reason,
+    )
+    expect(error).toMatchObject({ code: 'already_decided', details: { runId: expect.any(String) } })
+    expect(await h.runs.get(error.details.runId)).toMatchObject({
+      planTime: new Date('2026-03-01T12:01:00Z'),
+    })
+    await clean()
+  })
+
+  it('is decided before a skip also while paused, and the pause still ends by itself', async () => {
+    const { h, ledger } = await open()
+    await h.schedules.put('s', minutely)
+    await h.schedules.pause('s', { until: '2026-03-01T12:02:30Z' })
+    h.jump('40 seconds')
+    await expect(h.schedules.skip('s', '2026-03-01T12:01:00Z')).rejects.toMatchObject({
+      code: 'already_decided',
+      details: { reason: 'paused' },
+    })
+    await h.advance('2 minutes')
+    expect(await ledger()).toEqual(['12:01 paused', '12:02 paused', '12:03 succeeded'])
+  })
+
+  it.each(['skip', 'queue'] as const)('goes before a trigger where overlap is %s', async (overlap) => {
+    const { h, ledger, clean } = await open()
+    await h.schedules.put('s', { ...minutely, overlap })
+    h.jump('40 seconds')
+    await expect(h.schedules.trigger('s')).rejects.toMatchObject({ code: 'run_open' })
+    await h.advance('0s')
+    expect(await ledger()).toEqual(['12:01 succeeded'])
+    await h.schedules.trigger('s')
+    await clean()
+  })
+
+  it('is not lost by a trigger of one whose timing is of a newer program', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    h.jump('40 seconds')
+    await h.escapement.database.query(`update "${h.schema}".schedules set timing = '{"kind": "lunar"}'`)
+    await h.schedules.trigger('s')
+    const [cursor] = await h.escapement.database.query(`select next_at from "${h.schema}".cursors`)
+    expect(cursor).toEqual({ next_at: new Date('2026-03-01T12:01:00Z') })
+  })
+})
+
+describe('once', () => {
+  const past = { job: 'noop', timing: once('2026-02-20T00:00:00Z') }
+  const ledgerSince = async ({ h }: Awaited<ReturnType<typeof open>>) =>
+    (await h.schedules.occurrences('s', { from: '2026-02-01T00:00Z', to: h.now() })).map(
+      ({ runState, reason }) => runState ?? reason,
+    )
+
+  it('of the past runs under every catch-up that runs late ones, however late, unless a window is set', async () => {
+    const opened = await open()
+    const { h, clean } = opened
+    await h.schedules.put('s', { ...past, catchUp: 'all' })
+    expect((await h.schedules.get('s')).catchUpWindow).toBeNull()
+    await h.advance('1 minute')
+    expect(await ledgerSince(opened)).toEqual(['succeeded'])
+    await h.schedules.delete('s')
+    await h.schedules.put('s', { ...past, catchUp: 'all', catchUpWindow: '1 day' })
+    await h.advance('1 minute')
+    expect(await ledgerSince(opened)).toEqual(['expired'])
+    await clean()
+  })
+
+  it('has no window from a timing before it, and leaves none to one after it', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', { ...minutely, catchUp: 'all' })
+    const timing = once('2026-04-01T00:00:00Z')
+    expect((await h.schedules.patch('s', { timing })).catchUpWindow).toBeNull()
+    expect((await h.schedules.patch('s', minutely)).catchUpWindow).toBe('1 day')
+  })
+
+  it.each([
+    ['when it was put', past],
+    ['while it was paused', { job: 'noop', timing: once('2026-03-01T12:01:00Z') }],
+  ])('that was past %s is recorded as paused', async (_, definition) => {
+    const opened = await open()
+    const { h, clean } = opened
+    await h.schedules.put('s', { ...definition, paused: true })
+    await h.advance('2 minutes')
+    expect(await ledgerSince(opened)).toEqual(['paused'])
+    expect((await h.schedules.resume('s')).state).toBe('finished')
+    expect(await ledgerSince(opened)).toEqual(['paused'])
+    expect(await h.schedules.history('s')).toMatchObject([{ reason: 'paused' }])
+    await clean()
   })
 })
 
@@ -568,6 +675,15 @@ describe('sync', () => {
     expect(await h.schedules.sync({ b: minutely }, { prune: true })).toEqual({ changed: [], deleted: ['a'] })
     expect((await h.schedules.list()).map(({ name }) => name)).toEqual(['b', 'by-hand', 'x'])
   })
+
+  it('never prunes what it did not create, though it declared it in the meantime', async () => {
+    const { h } = await open()
+    await h.schedules.put('by-hand', minutely, { actor: 'ada' })
+    expect(await h.schedules.sync({ 'by-hand': minutely })).toEqual({ changed: [], deleted: [] })
+    await h.schedules.sync({ 'by-hand': { ...minutely, priority: 1 } })
+    expect(await h.schedules.sync({}, { prune: true })).toEqual({ changed: [], deleted: [] })
+    expect((await h.schedules.get('by-hand')).priority).toBe(1)
+  })
 })
 
 describe('reconcile', () => {
@@ -645,6 +761,23 @@ describe('audit', () => {
     expect(await h.escapement.audit()).toMatchObject({
       missing: [{ schedule: 'renamed (deleted)', planTime: '2026-03-01T12:02:00.000Z' }],
     })
+  })
+
+  it('finds nothing in a schedule that was deleted after the clock went back', async () => {
+    const clock = createManualClock(Date.parse(AT))
+    const assembly = { database: await sharedDatabase(), schema: freshSchemaName(), clock }
+    const { escapement, scheduler } = await assemble(assembly)
+    onTestFinished(async () => {
+      await escapement.database.query(`drop schema "${assembly.schema}" cascade`)
+      await escapement.close()
+    })
+    escapement.job('noop', { handler: () => {} })
+    for (const name of ['deleted', 'stays']) await escapement.schedules.put(name, minutely)
+    clock.set(clock.now() + 600_000)
+    while ((await scheduler.tick()).due > 0);
+    clock.set(clock.now() - 300_000)
+    await escapement.schedules.delete('deleted')
+    expect(await escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
   })
 
   it('finds what is missing, double and unexpected', async () => {
