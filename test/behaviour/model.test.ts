@@ -177,9 +177,7 @@ async function play(h: Harness, work: () => Promise<void>, name: string, first: 
         for (let ahead = step.ahead; ahead > 0; ahead--) at = model.next(at)
         if (at === Number.POSITIVE_INFINITY) break
         await h.schedules[step.do](name, ANCHOR + at * 1000)
-        model.endPause()
-        if (step.do === 'skip') model.requests.add(at)
-        else model.requests.delete(at)
+        model.request(step.do, at)
         break
       }
     }

@@ -117,12 +117,21 @@ export class Model {
 
   /** Whether it is not refused. */
   trigger(): boolean {
-    this.endPause()
+    this.settle()
+    this.finish()
     const lanes = this.lanesOf(this.content.scopes[0]!)
     if (this.content.overlap === 'allow') lanes.free += 1
     else if (lanes.first) return false
     else lanes.first = true
     return true
+  }
+
+  /** Wishes a plan time to come away, or takes the wish back. */
+  request(verb: 'skip' | 'unskip', at: number): void {
+    this.settle()
+    this.finish()
+    if (verb === 'skip') this.requests.add(at)
+    else this.requests.delete(at)
   }
 
   backfill(from: number): void {
