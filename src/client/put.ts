@@ -8,6 +8,7 @@ import {
   parseSchedule,
   type ScheduleContent,
   type ScheduleDefinition,
+  startingAtCreation,
 } from '../schedules/schedule.js'
 import { newScheduleId } from '../schedules/schedule-id.js'
 import { insertSchedules, type Written } from '../store/queries/schedules.js'
@@ -65,7 +66,10 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
       const missing = request.declared.filter(({ name }) => !existing.has(name))
       if (request.expectedVersion !== undefined && missing.length > 0) throw versionGone(missing[0]!.name)
       const created = await create(context, missing, request.source)
-      const change: Change = (row) => replaced(row, byName.get(row.name)!.content)
+      const change: Change = (row) => {
+        const { content } = byName.get(row.name)!
+        return replaced(row, startingAtCreation(content, row.created_at.getTime()))
+      }
       const replacedIds = new Set(await changeSchedules(context, rows, change))
       return {
         changed: [...created, ...rows.filter(({ id }) => replacedIds.has(id)).map(({ name }) => name)],

@@ -1,6 +1,11 @@
 import { EscapementError, mistakesError } from '../errors.js'
 import { diffContents, type ScheduleDiff } from '../schedules/diff.js'
-import type { Schedule, ScheduleDefinition, ScheduleState } from '../schedules/schedule.js'
+import {
+  type Schedule,
+  type ScheduleDefinition,
+  type ScheduleState,
+  startingAtCreation,
+} from '../schedules/schedule.js'
 import {
   type ChangeRow,
   findSchedule,
@@ -218,11 +223,9 @@ export function createSchedules(parts: VerbParts): Schedules {
       const row = await findRow(name)
       const [declared] = await declare(parts, [{ name, definition: patched(row, fields) }])
       const now = await readNow(store)
-      return diffContents(contentOf(row), declared!.content, {
-        now,
-        count,
-        createdAt: row.created_at.getTime(),
-      })
+      const createdAt = row.created_at.getTime()
+      const content = startingAtCreation(declared!.content, createdAt)
+      return diffContents(contentOf(row), content, { now, count, createdAt })
     },
     async occurrences(name, { from, to }) {
       const row = await findRow(name)

@@ -92,7 +92,8 @@ describe('parseSchedule', () => {
   it('counts a rule without DTSTART from startAt', () => {
     const timing = rrule('FREQ=DAILY;INTERVAL=3')
     const content = parseSchedule('s', { ...fine, timing, startAt: '2026-03-02T09:30Z' })
-    expect(content.timing).toMatchObject({ rule: expect.stringContaining('DTSTART') })
+    expect(content.timing).toEqual({ ...timing, begins: '2026-03-02T09:30:00.000Z' })
+    expect(parseSchedule('s', { ...fine, timing: content.timing }).timing).toEqual(timing)
     expect(parseSchedule('s', { ...fine, timing }).timing).toEqual(timing)
   })
 

@@ -2,7 +2,7 @@ import type { Job } from '../runs/job.js'
 import { isStorable, jsonMistake } from '../runs/storable.js'
 import { MAX_LIMIT } from '../time/bounds.js'
 import { didYouMean } from '../time/did-you-mean.js'
-import { formatInstant, type InstantInput } from '../time/instant.js'
+import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
 import { beginningAt } from '../time/rrule.js'
@@ -173,7 +173,14 @@ function readLimit(limit: unknown, report: Report): void {
 
 /** A recurrence rule counts from its DTSTART; one that names none counts from `startAt`. */
 function startingAt(timing: Timing, startAt: string | null): Timing {
-  return timing.kind === 'rrule' && startAt !== null ? beginningAt(timing, Date.parse(startAt)) : timing
+  if (timing.kind !== 'rrule') return timing
+  return beginningAt(timing, startAt === null ? null : Date.parse(startAt))
+}
+
+/** A `startAt` that is the time of creation is none: so what `get` shows can be put again, and changes nothing. */
+export function startingAtCreation(content: ScheduleContent, createdAt: Instant): ScheduleContent {
+  if (content.startAt === null || Date.parse(content.startAt) !== createdAt) return content
+  return { ...content, startAt: null, timing: startingAt(content.timing, null) }
 }
 
 function readJobName(job: unknown, report: Report): string {

@@ -45,6 +45,10 @@ test.each<[string, Timing]>([
     rrule('FREQ=YEARLY;BYMONTH=1;BYDAY=2MO;BYHOUR=9,17'),
   ],
   ['Every year in week 20 at 00:00 until 2030-01-01, UTC', rrule('FREQ=YEARLY;BYWEEKNO=20;UNTIL=20300101')],
+  [
+    'Every day at 10:00, from 2026-03-05 on, New York time',
+    rrule('FREQ=DAILY', { ...NEW_YORK, begins: '2026-03-05T15:00:00Z' }),
+  ],
   ['Every 3 hours at minute 15, UTC', rrule('FREQ=HOURLY;INTERVAL=3;BYMINUTE=15')],
   [
     'Every month on Friday at 00:00 (only the last of each month), UTC',

@@ -67,11 +67,11 @@ function policyInWords({ expression, gap, fold }: CronTiming): string[] {
   return words
 }
 
-function describeRRule({ rule, zone }: RRuleTiming): string {
+function describeRRule({ rule, zone, begins }: RRuleTiming): string {
   const text = readRRuleText(rule, 'timing.rule', () => undefined)
   if (text === undefined) return rule
-  const start =
-    text.start && ('wall' in text.start ? text.start.wall : wallAt(zoneNamed(zone), text.start.instant))
+  const first = text.start ?? (begins === undefined ? undefined : { instant: Date.parse(begins) })
+  const start = first && ('wall' in first ? first.wall : wallAt(zoneNamed(zone), first.instant))
   const words = [describeRule(text.rule, start)]
   if (text.added.length > 0) words.push(`with ${counted(text.added.length, 'added date')}`)
   if (text.excluded.length > 0) words.push(`without ${counted(text.excluded.length, 'date')}`)

@@ -1,6 +1,6 @@
 import { SECOND_MS, type WallTime } from './calendar.js'
 import { DEFAULT_ANCHOR } from './every.js'
-import type { DateTime, Instant } from './instant.js'
+import { type DateTime, formatInstant, type Instant, type InstantInput, readInstant } from './instant.js'
 import { RecurrenceSet } from './recurrence-set.js'
 import { quote, type Report } from './report.js'
 import { RulePattern } from './rrule-pattern.js'
@@ -15,12 +15,16 @@ export interface RRuleTiming {
   /** The rule alone (`FREQ=…`), or lines with DTSTART, RRULE, RDATE and EXDATE; dates are wall time in `zone`. */
   rule: string
   zone: string
+  /** Where a rule without DTSTART begins, in UTC: a schedule sets it to its `startAt`, and takes it away without one. */
+  begins?: string
 }
 
 export interface RRuleFields {
   rule: string
   /** @default the TZID of the text's dates, else 'UTC' */
   zone?: string | undefined
+  /** In place of a DTSTART. */
+  begins?: InstantInput | undefined
 }
 
 export function readRRule(fields: RRuleFields, field: string, report: Report): RRuleTiming | undefined {
@@ -30,6 +34,9 @@ export function readRRule(fields: RRuleFields, field: string, report: Report): R
   if (text.zone !== undefined && readZoneName(text.zone, `${field}.rule`, report) !== zone.name) {
     return report(`${field}.rule`, `TZID=${text.zone} – differs from the zone "${zone.name}"`)
   }
+  const begins =
+    fields.begins === undefined ? undefined : readInstant(fields.begins, `${field}.begins`, report)
+  if (fields.begins !== undefined && begins === undefined) return undefined
   startSearch()
   if (recurrence(text, zone).atOrAfter(Number.NEGATIVE_INFINITY) === Number.POSITIVE_INFINITY) {
     return report(
@@ -37,7 +44,8 @@ export function readRRule(fields: RRuleFields, field: string, report: Report): R
       `${quote(fields.rule)} – never happens, or only after more steps than we take`,
     )
   }
-  return { kind: 'rrule', rule: formatRRule(text), zone: zone.name }
+  const timing: RRuleTiming = { kind: 'rrule', rule: formatRRule(text), zone: zone.name }
+  return begins === undefined ? timing : beginningAt(timing, begins)
 }
 
 export function mapRRule(timing: RRuleTiming, report: Report): MappedPattern | undefined {
@@ -45,18 +53,20 @@ export function mapRRule(timing: RRuleTiming, report: Report): MappedPattern | u
   const zone = readZone(timing.zone, 'timing.zone', report)
   if (text === undefined || zone === undefined) return undefined
   startSearch()
-  return mapPattern(recurrence(text, zone), zone, SHIFT_AND_FIRST)
+  const begins = timing.begins === undefined ? undefined : { instant: Date.parse(timing.begins) }
+  return mapPattern(recurrence({ ...text, start: text.start ?? begins }, zone), zone, SHIFT_AND_FIRST)
 }
 
 /**
- * A rule without DTSTART begins at the schedule's `startAt`. Rules know whole seconds: a start between two of
- * them counts from the later, so that it is not before `startAt`.
+ * A rule without DTSTART begins at the schedule's `startAt`, and the text stays as it is: another `startAt` is another
+ * beginning. Rules know whole seconds: a start between two of them counts from the later, so that it is not before
+ * `startAt`.
  */
-export function beginningAt(timing: RRuleTiming, startAt: Instant): RRuleTiming {
+export function beginningAt(timing: RRuleTiming, startAt: Instant | null): RRuleTiming {
+  const { begins: _, ...without } = timing
   const text = readRRuleText(timing.rule, 'timing.rule', () => undefined)
-  if (text === undefined || text.start !== undefined) return timing
-  const start = { instant: Math.ceil(startAt / SECOND_MS) * SECOND_MS }
-  return { ...timing, rule: formatRRule({ ...text, start }) }
+  if (startAt === null || text === undefined || text.start !== undefined) return without
+  return { ...without, begins: formatInstant(Math.ceil(startAt / SECOND_MS) * SECOND_MS) }
 }
 
 const DEFAULT_START: WallTime = Date.parse(`${DEFAULT_ANCHOR}Z`)

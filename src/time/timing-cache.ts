@@ -81,5 +81,6 @@ function zoneOf(timing: Timing): string {
 function sameRest(a: Timing, b: Timing): boolean {
   if (a.kind === 'cron' && b.kind === 'cron') return a.gap === b.gap && a.fold === b.fold
   if (a.kind === 'every' && b.kind === 'every') return a.every === b.every
+  if (a.kind === 'rrule' && b.kind === 'rrule') return a.begins === b.begins
   return a.kind === b.kind
 }

@@ -38,7 +38,7 @@ const READERS: Readonly<Record<Kind, TimingReader>> = {
   every: { fields: ['every', 'anchor', 'zone'], read: readEvery },
   cron: { fields: ['expression', 'zone', 'gap', 'fold'], read: readCron },
   after: { fields: ['interval'], read: readAfter },
-  rrule: { fields: ['rule', 'zone'], read: readRRule },
+  rrule: { fields: ['rule', 'zone', 'begins'], read: readRRule },
 }
 
 const BOUNDS = ['startAt', 'endAt', 'limit']

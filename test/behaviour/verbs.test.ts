@@ -467,6 +467,41 @@ describe('bounds', () => {
     expect(await h.planTimes('s')).toEqual(['2026-03-01T18:00:00.000Z', '2026-03-02T00:00:00.000Z'])
   })
 
+  it('a rule without DTSTART begins at startAt, and at another one after a patch, as if it had been put so', async () => {
+    const { h } = await open()
+    const daily = { job: 'noop', timing: rrule('FREQ=DAILY;INTERVAL=2') }
+    await h.schedules.put('s', { ...daily, startAt: '2026-03-05T10:00:00Z' })
+    const other = { ...daily, startAt: '2026-03-06T15:00:00.500Z' }
+    const { removed, added } = await h.schedules.diff('s', { startAt: other.startAt }, { count: 1 })
+    expect([...removed, ...added]).toEqual([])
+    const patched = await h.schedules.patch('s', { startAt: other.startAt })
+    expect(patched.nextAt).toEqual(new Date('2026-03-06T15:00:01Z'))
+    expect((await h.schedules.put('t', other)).timing).toEqual(patched.timing)
+    expect((await h.schedules.put('s', other)).version).toBe(2)
+    const bare = await h.schedules.patch('s', { startAt: null })
+    expect(bare.timing).toEqual(daily.timing)
+    expect(bare.nextAt).toEqual((await h.schedules.put('u', daily)).nextAt)
+  })
+
+  it.each([
+    ['rrule', rrule('FREQ=DAILY')],
+    ['rrule with DTSTART', rrule('DTSTART:20260305T100000Z\nRRULE:FREQ=DAILY')],
+    ['every', every('1 day')],
+  ])(
+    'what get shows of %s can be put again and is no change, with and without startAt',
+    async (_, timing) => {
+      const { h } = await open()
+      for (const startAt of [undefined, '2026-03-06T15:00:00Z']) {
+        const name = startAt ? 'with' : 'without'
+        await h.schedules.put(name, { job: 'noop', timing, ...(startAt && { startAt }) })
+        const shown = await h.schedules.get(name)
+        const again = { job: shown.job, timing: shown.timing, startAt: shown.startAt }
+        expect((await h.schedules.diff(name, again)).fields).toEqual([])
+        expect(await h.schedules.put(name, again)).toEqual(shown)
+      }
+    },
+  )
+
   it('once keeps its occurrence through an edit, whatever startAt says', async () => {
     const { h } = await open()
     const timing = once('2026-03-01T13:00Z')
