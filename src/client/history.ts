@@ -25,7 +25,10 @@ export interface HistoryOptions {
   before?: InstantInput
   /** Only what follows the entry that has this token; `before` does not count then. */
   pageToken?: string
-  /** @default 100 */
+  /**
+   * At most 10,000.
+   * @default 100
+   */
   limit?: number
 }
 

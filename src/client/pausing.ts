@@ -97,7 +97,7 @@ function resuming(row: ScheduleRow): ChangedTo | null {
 
 function untilOf(until: NonNullable<PauseOptions['until']>, now: Instant): Instant {
   const instant =
-    typeof until === 'object' && 'in' in until
+    typeof until === 'object' && until !== null && 'in' in until
       ? now + durationToMs(until.in, 'until.in')
       : readOrThrow('option_invalid', (report) => readInstant(until, 'until', report))
   if (instant > now) return instant

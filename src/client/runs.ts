@@ -3,11 +3,12 @@ import type { Run } from '../runs/run.js'
 import { findRun, listRunsOfSchedule } from '../store/queries/runs.js'
 import { toRun } from '../store/rows.js'
 import type { Store } from '../store/store.js'
+import { checkOptions, LIST_RUNS } from './checked-schedules.js'
 import { LIST_DEFAULTS, type Schedules } from './schedules.js'
 
 export interface Runs {
   get(id: string): Promise<Run>
-  /** The runs of one schedule, newest first: by plan time, manual ones by when they were asked for. */
+  /** The runs of one schedule, newest first, at most 10,000: by plan time, manual ones by when they were asked for. */
   list(options: { schedule: string; limit?: number }): Promise<Run[]>
 }
 
@@ -20,7 +21,9 @@ export function createRuns(store: Store, schedules: Schedules): Runs {
       if (row) return toRun(row)
       throw new EscapementError('run_not_found', { message: `There is no run "${id}".`, details: { id } })
     },
-    async list({ schedule, limit = LIST_DEFAULTS.limit }) {
+    async list(options) {
+      checkOptions(options, LIST_RUNS, ['schedule'])
+      const { schedule, limit = LIST_DEFAULTS.limit } = options
       const { id } = await schedules.get(schedule)
       return (await listRunsOfSchedule(store, { scheduleId: id, limit })).map(toRun)
     },

@@ -1,4 +1,4 @@
-import { EscapementError, mistakesError } from '../errors.js'
+import { EscapementError } from '../errors.js'
 import { diffContents, type ScheduleDiff } from '../schedules/diff.js'
 import {
   type Schedule,
@@ -17,9 +17,10 @@ import {
 import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
-import { quote, readOrThrow } from '../time/report.js'
+import { readOrThrow } from '../time/report.js'
 import { type BackfillOptions, type BackfillReport, backfillRuns } from './backfill.js'
 import { changeSchedules } from './change.js'
+import { checkedSchedules } from './checked-schedules.js'
 import { definitionOf } from './definition.js'
 import { type HistoryEntry, type HistoryOptions, readHistory } from './history.js'
 import { ledgerOf, type Occurrence, readRange } from './ledger.js'
@@ -41,12 +42,12 @@ export interface ListOptions {
   prefix?: string
   /** Continue after this name. */
   after?: string
-  /** @default 100 */
+  /**
+   * At most 10,000.
+   * @default 100
+   */
   limit?: number
 }
-
-/** How many plan times a diff looks at: pairing them takes the square of it. */
-const MAX_DIFF = 1_000
 
 export const LIST_DEFAULTS = { limit: 100 } satisfies ListOptions
 
@@ -104,7 +105,7 @@ export interface Schedules {
   /** Keeps id and history. */
   rename(name: string, to: string, options?: EditOptions): Promise<Schedule>
   delete(name: string, options?: DeleteOptions): Promise<void>
-  /** The next plan times with skips and notes on daylight saving; none left is an empty list. */
+  /** The next plan times, at most 1,000, with skips and notes on daylight saving; none left is an empty list. */
   preview(name: string, options?: { after?: InstantInput; count?: number }): Promise<SchedulePreview>
   /** Which of the next plan times an edit would remove, move or add, without making it. */
   diff(name: string, fields: Patch, options?: { count?: number }): Promise<ScheduleDiff>
@@ -215,11 +216,6 @@ export function createSchedules(parts: VerbParts): Schedules {
       return previewSchedule(store, row, { after: from, count })
     },
     async diff(name, fields, { count = 10 } = {}) {
-      if (!Number.isInteger(count) || count < 1 || count > MAX_DIFF) {
-        throw mistakesError('option_invalid', [
-          { field: 'count', message: `${quote(count)} – must be a whole number from 1 to ${MAX_DIFF}` },
-        ])
-      }
       const row = await findRow(name)
       const [declared] = await declare(parts, [{ name, definition: patched(row, fields) }])
       const now = await readNow(store)
@@ -246,7 +242,7 @@ export function createSchedules(parts: VerbParts): Schedules {
     },
     sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
   }
-  return schedules
+  return checkedSchedules(schedules)
 }
 
 function toChange(row: ChangeRow): ScheduleChange {

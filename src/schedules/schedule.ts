@@ -130,6 +130,9 @@ function readName(name: unknown, report: Report): void {
 }
 
 function readContent(definition: ScheduleDefinition, report: Report): ScheduleContent | undefined {
+  if (typeof definition !== 'object' || definition === null) {
+    return report('definition', `${quote(definition)} – must be an object with a job and a timing`)
+  }
   for (const field of Object.keys(definition)) {
     if (!FIELDS.includes(field)) report(field, `unknown field${didYouMean(field, FIELDS)}`)
   }
@@ -148,6 +151,12 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     report('endAt', `${endAt} – must be after startAt, ${startAt}`)
   }
   if (definition.limit !== undefined) readLimit(definition.limit, report)
+  if (definition.paused !== undefined && typeof definition.paused !== 'boolean') {
+    report('paused', `${quote(definition.paused)} – must be true or false`)
+  }
+  if (typeof metadata !== 'object' || Array.isArray(metadata)) {
+    report('metadata', `${quote(metadata)} – must be an object`)
+  }
   const content = {
     job: readJobName(definition.job, report),
     input: readJson(input, 'input', report),

@@ -4,7 +4,7 @@ import { assemble, type Escapement } from '../escapement.js'
 import type { EscapementOptions } from '../options.js'
 import { msUntilLeaseExpires } from '../store/queries/leases.js'
 import { msUntilWake } from '../store/queries/planning.js'
-import { msUntilEligible } from '../store/queries/runs.js'
+import { listRunsOfSchedule, msUntilEligible } from '../store/queries/runs.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
@@ -87,8 +87,9 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     },
     jump: (duration) => clock.set(clock.now() + durationToMs(duration)),
     async planTimes(schedule) {
-      const runs = await escapement.runs.list({ schedule, limit: ALL })
-      return runs.flatMap(({ planTime }) => planTime?.toISOString() ?? []).reverse()
+      const { id } = await escapement.schedules.get(schedule)
+      const runs = await listRunsOfSchedule(store, { scheduleId: id, limit: ALL })
+      return runs.flatMap(({ plan_time }) => plan_time?.toISOString() ?? []).reverse()
     },
     close: () => escapement.close(),
     [Symbol.asyncDispose]: () => escapement.close(),

@@ -46,7 +46,7 @@ test.each<[string, Timing]>([
   ],
   ['Every year in week 20 at 00:00 until 2030-01-01, UTC', rrule('FREQ=YEARLY;BYWEEKNO=20;UNTIL=20300101')],
   [
-    'Every day at 10:00, from 2026-03-05 on, New York time',
+    'Every day at 10:00, from 5 March 2026 on, New York time',
     rrule('FREQ=DAILY', { ...NEW_YORK, begins: '2026-03-05T15:00:00Z' }),
   ],
   ['Every 3 hours at minute 15, UTC', rrule('FREQ=HOURLY;INTERVAL=3;BYMINUTE=15')],

@@ -1,0 +1,192 @@
+/**
+ * What callers pass is checked before anything is asked of the database, and every mistake is named at once. Programs pass on
+ * what people typed and what came over the wire, so the types alone prove nothing here.
+ */
+import { isStorable } from '../runs/storable.js'
+import { isScope } from '../schedules/schedule.js'
+import { didYouMean } from '../time/did-you-mean.js'
+import { quote, type Report, readOrThrow } from '../time/report.js'
+import type { Schedules } from './schedules.js'
+
+type Check = (value: unknown, field: string, report: Report) => unknown
+type Spec = Readonly<Record<string, Check>>
+
+/** The longest page of a list. */
+const MAX_PAGE = 10_000
+/** How many plan times a preview or a diff looks at: pairing those of a diff takes the square of it. */
+const MAX_PLAN_TIMES = 1_000
+const INT4_MAX = 2_147_483_647
+
+const text: Check = (value, field, report) => {
+  if (typeof value === 'string' && value !== '' && isStorable(value)) return
+  report(field, `${quote(value)} – must be a text, not empty`)
+}
+const textOrEmpty: Check = (value, field, report) => value === '' || text(value, field, report)
+const scope: Check = (value, field, report) => {
+  if (!isScope(value)) report(field, `${quote(value)} – must be a text of 1 to 200 characters`)
+}
+const flag: Check = (value, field, report) => {
+  if (typeof value !== 'boolean') report(field, `${quote(value)} – must be true or false`)
+}
+/** Checked where it is read. */
+const anything: Check = () => {}
+
+function wholeUpTo(most: number): Check {
+  return (value, field, report) => {
+    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return
+    report(field, `${quote(value)} – must be a whole number from 1 to ${most}`)
+  }
+}
+
+function oneOf(...words: readonly string[]): Check {
+  return (value, field, report) => {
+    if (words.includes(value as string)) return
+    const hint = typeof value === 'string' ? didYouMean(value, words) : ''
+    report(field, `${quote(value)} – must be one of ${words.map((word) => `"${word}"`).join(', ')}${hint}`)
+  }
+}
+
+const VERB: Spec = { actor: text }
+const EDIT: Spec = { ...VERB, expectedVersion: wholeUpTo(INT4_MAX) }
+const PAUSE: Spec = { ...EDIT, reason: text, until: anything }
+const LIST: Spec = {
+  state: oneOf('active', 'paused', 'broken', 'finished'),
+  group: text,
+  job: text,
+  prefix: textOrEmpty,
+  after: textOrEmpty,
+  limit: wholeUpTo(MAX_PAGE),
+}
+const RANGE: Spec = { from: anything, to: anything }
+const COUNT: Spec = { count: wholeUpTo(MAX_PLAN_TIMES) }
+export const LIST_RUNS: Spec = { schedule: text, limit: wholeUpTo(MAX_PAGE) }
+
+/** Refuses what is no object, fields that there are none of, and values that the field does not take. */
+export function checkOptions(options: unknown, spec: Spec, required: readonly string[] = []): void {
+  check((report) => readFields(options, spec, required, report))
+}
+
+function readFields(options: unknown, spec: Spec, required: readonly string[], report: Report): void {
+  if (options === undefined && required.length === 0) return
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    report('options', `${quote(options)} – must be an object with ${Object.keys(spec).join(', ')}`)
+    return
+  }
+  for (const [field, value] of Object.entries(options)) {
+    const read = Object.hasOwn(spec, field) ? spec[field] : undefined
+    if (read === undefined) report(field, `unknown option${didYouMean(field, Object.keys(spec))}`)
+    else if (value !== undefined) read(value, field, report)
+  }
+  for (const field of required) {
+    if ((options as Record<string, unknown>)[field] === undefined) report(field, 'is missing')
+  }
+}
+
+function check(read: (report: Report) => void): void {
+  readOrThrow('option_invalid', (report) => {
+    read(report)
+    return true
+  })
+}
+
+function object(value: unknown, field: string, report: Report): void {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    report(field, `${quote(value)} – must be an object`)
+  }
+}
+
+/** The same verbs, for callers who may pass anything. */
+export function checkedSchedules(schedules: Schedules): Schedules {
+  const named = (name: unknown, options: unknown, spec: Spec, required: readonly string[] = []) =>
+    check((report) => {
+      text(name, 'name', report)
+      readFields(options, spec, required, report)
+    })
+  return {
+    async put(name, definition, options) {
+      checkOptions(options, EDIT)
+      return schedules.put(name, definition, options)
+    },
+    async patch(name, fields, options) {
+      named(name, options, EDIT)
+      check((report) => object(fields, 'fields', report))
+      return schedules.patch(name, fields, options)
+    },
+    async get(name) {
+      named(name, undefined, {})
+      return schedules.get(name)
+    },
+    async list(options) {
+      checkOptions(options, LIST)
+      return schedules.list(options)
+    },
+    async pause(name, options) {
+      named(name, options, PAUSE)
+      return schedules.pause(name, options)
+    },
+    async resume(name, options) {
+      named(name, options, EDIT)
+      return schedules.resume(name, options)
+    },
+    async pauseGroup(group, options) {
+      check((report) => text(group, 'group', report))
+      checkOptions(options, PAUSE)
+      return schedules.pauseGroup(group, options)
+    },
+    async resumeGroup(group, options) {
+      check((report) => text(group, 'group', report))
+      checkOptions(options, VERB)
+      return schedules.resumeGroup(group, options)
+    },
+    async skip(name, planTime, options) {
+      named(name, options, VERB)
+      return schedules.skip(name, planTime, options)
+    },
+    async unskip(name, planTime, options) {
+      named(name, options, VERB)
+      return schedules.unskip(name, planTime, options)
+    },
+    async trigger(name, options) {
+      named(name, options, { ...VERB, key: text, input: anything, scope })
+      return schedules.trigger(name, options)
+    },
+    async backfill(name, options) {
+      named(name, options, { ...VERB, ...RANGE, dryRun: flag }, ['from', 'to'])
+      return schedules.backfill(name, options)
+    },
+    async rename(name, to, options) {
+      named(name, options, EDIT)
+      return schedules.rename(name, to, options)
+    },
+    async delete(name, options) {
+      named(name, options, { ...EDIT, runs: oneOf('keep', 'delete') })
+      return schedules.delete(name, options)
+    },
+    async preview(name, options) {
+      named(name, options, { after: anything, ...COUNT })
+      return schedules.preview(name, options)
+    },
+    async diff(name, fields, options) {
+      named(name, options, COUNT)
+      check((report) => object(fields, 'fields', report))
+      return schedules.diff(name, fields, options)
+    },
+    async occurrences(name, range) {
+      named(name, range, RANGE, ['from', 'to'])
+      return schedules.occurrences(name, range)
+    },
+    async history(name, options) {
+      named(name, options, { before: anything, pageToken: text, limit: wholeUpTo(MAX_PAGE) })
+      return schedules.history(name, options)
+    },
+    async changes(name) {
+      named(name, undefined, {})
+      return schedules.changes(name)
+    },
+    async sync(definitions, options) {
+      check((report) => object(definitions, 'definitions', report))
+      checkOptions(options, { ...VERB, source: text, prune: flag })
+      return schedules.sync(definitions, options)
+    },
+  }
+}
