@@ -7,22 +7,35 @@
  * time, is a `zone_data` finding and proves no mistake. A plan time after `zone_data_from` was computed with the
  * schedule's `zone_data`; one before it with what its change row says, or with something between the two that nobody
  * wrote down, since newer data that moved no cursor leave no row. Two answers to one plan time are a mistake under any data.
+ *
+ * It takes as much memory for a year as for a day: what a schedule has many of is read in portions, and both the plan times and
+ * their answers are gone through once, in the order of time. A range of skipped plan times is stepped over.
  */
+import { createBreather } from '../breather.js'
+import { monotonicMs } from '../clock.js'
 import { runIdOf } from '../runs/run-id.js'
-import { boundsOf } from '../schedules/bounds.js'
-import type { Grid, SkipReason } from '../schedules/catch-up.js'
-import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import {
   type AuditedChange,
   type AuditedRun,
   type AuditedSchedule,
-  readAuditPage,
+  type AuditedSkip,
+  keepAwake,
+  listAudited,
+  readFirst,
+  streamAll,
 } from '../store/queries/auditing.js'
 import { readNow } from '../store/queries/schedules.js'
-import type { Store } from '../store/store.js'
+import type { Session, Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
-import { zoneDataOf } from '../time/zone-data.js'
-import { gridOfContent } from './ledger.js'
+import { Answers, Rows } from './audited-answers.js'
+import {
+  countBetween,
+  isExpected,
+  otherZoneData,
+  REST_EVERY,
+  type Segment,
+  segmentsOf,
+} from './audited-segments.js'
 
 export interface AuditOptions {
   /** Plan times from here on, inclusive; without it, all that the ledgers cover. */
@@ -51,7 +64,11 @@ export interface AuditReport {
   zoneData: Finding[]
 }
 
-const PAGE = 200
+/** Schedules that are looked at together. */
+const PAGE = 100
+/** Runs, skips or changes of a schedule that come with its page; one that has more of them is read by itself. */
+const BROUGHT = 500
+const PORTION = 5_000
 
 export async function audit(
   store: Store,
@@ -68,20 +85,57 @@ export async function audit(
   }
   await store.transaction(async (session, tx) => {
     await tx.script('set transaction isolation level repeatable read, read only')
-    const now = await readNow(session)
+    const context = { ...options, now: await readNow(session), zoneData, rest: createRest(session) }
     let after = '00000000-0000-0000-0000-000000000000'
     for (;;) {
-      const page = await readAuditPage(session, { after, limit: PAGE, ...options })
-      if (page.length === 0) return
-      after = page.at(-1)!.id
-      for (const schedule of page) {
-        auditSchedule(schedule, options, { now, zoneData }, report)
-        // Handlers and leases of this process go on meanwhile.
-        await new Promise((resolve) => setImmediate(resolve))
-      }
+      const schedules = await listAudited(session, { after, limit: PAGE })
+      if (schedules.length === 0) return
+      after = schedules.at(-1)!.id
+      const ledgerOf = await readLedgers(session, schedules, options)
+      for (const schedule of schedules) await auditSchedule(schedule, ledgerOf(schedule), context, report)
     }
   })
   return report
+}
+
+/** What is compared takes its time: others have their turn meanwhile, and the transaction stays awake. */
+function createRest(session: Session): () => Promise<void> {
+  const breathe = createBreather()
+  let since = monotonicMs()
+  return async () => {
+    await breathe()
+    if (monotonicMs() - since < AWAKE_EVERY_MS) return
+    await keepAwake(session)
+    since = monotonicMs()
+  }
+}
+
+const AWAKE_EVERY_MS = 1_000
+
+interface Ledger {
+  changes: Rows<AuditedChange>
+  runs: Rows<AuditedRun>
+  skips: Rows<AuditedSkip>
+}
+
+async function readLedgers(
+  session: Session,
+  schedules: readonly AuditedSchedule[],
+  range: AuditOptions,
+): Promise<(schedule: AuditedSchedule) => Ledger> {
+  const ids = schedules.map(({ id }) => id)
+  const first = { limit: BROUGHT + 1, ...range }
+  const changes = await readFirst(session, 'changes', ids, first)
+  const runs = await readFirst(session, 'runs', ids, first)
+  const skips = await readFirst(session, 'skips', ids, first)
+  const all = { portion: PORTION, ...range }
+  const rowsOf = <Row>(found: readonly Row[] = [], stream: () => AsyncGenerator<Row[], void>) =>
+    found.length <= BROUGHT ? new Rows(found) : new Rows([], stream())
+  return ({ id }) => ({
+    changes: rowsOf(changes.get(id), () => streamAll(session, 'changes', id, all)),
+    runs: rowsOf(runs.get(id), () => streamAll(session, 'runs', id, all)),
+    skips: rowsOf(skips.get(id), () => streamAll(session, 'skips', id, all)),
+  })
 }
 
 /** How late a scheduler may be before what it has not decided counts as missing. */
@@ -94,31 +148,23 @@ function overdueSince(schedule: AuditedSchedule, segment: Segment | undefined, n
   return first !== null && first < now - OVERDUE_MS ? first : null
 }
 
-/** A stretch of time in which one version and one state held. */
-interface Segment {
-  after: Instant
-  through: Instant
-  state: ScheduleState
-  scopes: readonly string[] | null
-  startAt: Instant
-  grid: Grid
-  /** What its plan times were computed with at first; null where they follow no zone. */
-  zoneData: string | null
+interface AuditContext extends AuditOptions {
+  now: Instant
+  zoneData: string
+  rest: () => Promise<void>
 }
 
-function auditSchedule(
+async function auditSchedule(
   schedule: AuditedSchedule,
-  { from, to }: AuditOptions,
-  { now, zoneData }: { now: Instant; zoneData: string },
+  ledger: Ledger,
+  { from, to, now, zoneData, rest }: AuditContext,
   report: AuditReport,
-): void {
+): Promise<void> {
   report.schedules += 1
   const after = Math.max(schedule.ledger_from.getTime(), (from ?? Number.NEGATIVE_INFINITY) - 1)
   const through = Math.min(schedule.decided_through.getTime(), (to ?? Number.POSITIVE_INFINITY) - 1)
-  const answers = collectAnswers(schedule, {
-    after,
-    through: to === undefined ? Number.POSITIVE_INFINITY : through,
-  })
+  const lastOfAll = to === undefined ? Number.POSITIVE_INFINITY : through
+  const isCovered = (at: Instant) => at > after && at <= lastOfAll
   const finding = (scope: string, planTime: Instant, detail: string): Finding => ({
     schedule: schedule.is_deleted ? `${schedule.name ?? schedule.id} (deleted)` : schedule.name!,
     scope,
@@ -133,157 +179,67 @@ function auditSchedule(
       report.zoneData.push(finding(scope, at, `${detail}; computed with ${other}, audited with ${zoneData}`))
   }
 
-  const segments = segmentsOf(schedule, (from, detail) => report.missing.push(finding('', from, detail)))
-  for (const segment of segments) {
-    const start = Math.max(segment.after, after, segment.startAt - 1)
-    const end = Math.min(segment.through, through)
-    for (let at = segment.grid.next(start); at !== null && at <= end; at = segment.grid.next(at)) {
-      const scopes = segment.scopes ?? answers.scopesAt(at)
-      if (scopes.length === 0) differs('missing', '', at, 'no scope has an answer')
-      for (const scope of scopes) {
-        report.occurrences += 1
-        const { runs, skips } = answers.take(scope, at)
-        if (runs.length + skips.length === 0) differs('missing', scope, at, `${segment.state}, no answer`)
-        if (runs.length > 1) report.double.push(finding(scope, at, `${runs.length} runs`))
-        if (skips.length > 1) report.double.push(finding(scope, at, `${skips.length} skips`))
-        if (skips.length > 0 && runs.some(({ trigger }) => trigger === 'scheduled')) {
-          report.double.push(finding(scope, at, 'a scheduled run and a skip'))
-        }
-        if (segment.state !== 'active' && runs.some(({ trigger }) => trigger === 'scheduled')) {
-          report.unexpected.push(finding(scope, at, `a scheduled run while ${segment.state}`))
-        }
-        if (segment.state === 'active' && skips.some(({ reason }) => reason === 'paused')) {
-          report.unexpected.push(finding(scope, at, 'skipped as paused while active'))
-        }
+  const segments = await segmentsOf(schedule, ledger.changes, rest, (at, detail) =>
+    report.missing.push(finding('', at, detail)),
+  )
+  const answers = new Answers(ledger.runs, ledger.skips, {
+    run({ id, scope, trigger }, at) {
+      if (!isCovered(at)) return
+      const detail = id === runIdOf(schedule.id, scope, at) ? 'a run' : 'a run with a foreign id'
+      differs('unexpected', scope, at, `${detail} (${trigger})`)
+    },
+    skip({ scope, first, last, reason }) {
+      if (isCovered(first) && isCovered(last)) differs('unexpected', scope, first, `a skip (${reason})`)
+    },
+  })
+
+  /** Compares one plan time with its answers. */
+  function look(segment: Segment, at: Instant): void {
+    const scopes = segment.scopes ?? answers.scopes()
+    if (scopes.length === 0) differs('missing', '', at, 'no scope has an answer')
+    for (const scope of scopes) {
+      report.occurrences += 1
+      const { runs, skips } = answers.take(scope)
+      if (runs.length + skips.length === 0) differs('missing', scope, at, `${segment.state}, no answer`)
+      if (runs.length > 1) report.double.push(finding(scope, at, `${runs.length} runs`))
+      if (skips.length > 1) report.double.push(finding(scope, at, `${skips.length} skips`))
+      if (skips.length > 0 && runs.some(({ trigger }) => trigger === 'scheduled')) {
+        report.double.push(finding(scope, at, 'a scheduled run and a skip'))
+      }
+      if (segment.state !== 'active' && runs.some(({ trigger }) => trigger === 'scheduled')) {
+        report.unexpected.push(finding(scope, at, `a scheduled run while ${segment.state}`))
+      }
+      if (skips.some(({ reason }) => !isExpected(segment, reason))) {
+        report.unexpected.push(finding(scope, at, 'skipped as paused while active'))
       }
     }
   }
+
+  let looked = 0
+  let latest = Number.NEGATIVE_INFINITY
+  for (const segment of segments) {
+    const { grid } = segment
+    const end = Math.min(segment.through, through)
+    let at = grid.next(Math.max(segment.after, after, segment.startAt - 1, latest))
+    while (at !== null && at <= end) {
+      while (!answers.goTo(at)) await answers.fill()
+      look(segment, at)
+      latest = at
+      const skipped = answers.skippedThrough(segment.scopes, (reason) => isExpected(segment, reason))
+      const last = skipped > at ? grid.previous(Math.min(skipped, end) + 1) : null
+      if (last !== null && last > at) {
+        const scopes = segment.scopes?.length ?? answers.scopesSkipped
+        report.occurrences += scopes * (await countBetween(segment, at, last, rest))
+        at = last
+      } else at = grid.next(at)
+      looked += 1
+      if (looked % REST_EVERY === 0) await rest()
+    }
+  }
+  while (!answers.goTo(Number.POSITIVE_INFINITY)) await answers.fill()
   if (to === undefined && !schedule.is_deleted) {
     const overdue = overdueSince(schedule, segments.at(-1), now)
     if (overdue !== null) differs('missing', '', overdue, 'due and not decided yet')
   }
-  for (const { scope, planTime, detail } of answers.left()) differs('unexpected', scope, planTime, detail)
-}
-
-/** The version that computed a plan time, if it is not the one at hand; null where it is, or where no zone matters. */
-function otherZoneData(
-  schedule: AuditedSchedule,
-  segments: readonly Segment[],
-  at: Instant,
-  zoneData: string,
-): string | null {
-  const segment = segments.findLast(({ after }) => after < at) ?? segments[0]
-  if (segment === undefined || segment.zoneData === null) return null
-  const isOfNewest = schedule.zone_data_from !== null && at > schedule.zone_data_from.getTime()
-  const computedWith = (isOfNewest ? schedule.zone_data : null) ?? segment.zoneData
-  return computedWith === zoneData ? null : computedWith || 'data of an unknown version'
-}
-
-function segmentsOf(
-  schedule: AuditedSchedule,
-  onMistake: (from: Instant, detail: string) => void,
-): Segment[] {
-  const created = schedule.created_at.getTime()
-  const changes = schedule.changes.filter(
-    (change): change is AuditedChange & { after: ScheduleContent } => change.after !== null,
-  )
-  return changes.flatMap((change, index) => {
-    const after = change.boundary.getTime()
-    try {
-      const { startAt } = boundsOf(change.after, created)
-      const segment: Segment = {
-        after,
-        through: changes[index + 1]?.boundary.getTime() ?? schedule.decided_through.getTime(),
-        state: change.state,
-        scopes: change.after.scopes,
-        // `once` is due even when its time had passed at creation.
-        startAt: change.after.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt,
-        grid: gridOfContent(change.after, created),
-        zoneData: zoneDataOf(change.after.timing, change.zone_data ?? ''),
-      }
-      return [segment]
-    } catch (error) {
-      onMistake(after, `cannot be computed from here on: ${(error as Error).message}`)
-      return []
-    }
-  })
-}
-
-/** Runs and skips by scope; what was asked for is taken, what is left nobody expected. Asked in the order of time. */
-function collectAnswers(schedule: AuditedSchedule, range: { after: Instant; through: Instant }) {
-  const inRange = (at: Instant) => at > range.after && at <= range.through
-  const runs = new Map<string, AuditedRun[]>()
-  const scopesOfRuns = new Map<Instant, Set<string>>()
-  for (const run of schedule.runs) {
-    const at = run.plan_time.getTime()
-    push(runs, `${run.scope} ${at}`, run)
-    scopesOfRuns.set(at, (scopesOfRuns.get(at) ?? new Set()).add(run.scope))
-  }
-  const lanes = new Map<string, SkipLane>()
-  for (const skip of schedule.skips) {
-    const lane = lanes.get(skip.scope) ?? { skips: [], passed: 0 }
-    lanes.set(skip.scope, lane)
-    const [first, last] = [skip.first_plan_time.getTime(), skip.last_plan_time.getTime()]
-    lane.skips.push({ first, last, reason: skip.reason, met: false })
-  }
-  return {
-    scopesAt: (at: Instant): string[] => [
-      ...new Set([
-        ...(scopesOfRuns.get(at) ?? []),
-        ...[...lanes].flatMap(([scope, lane]) => (covering(lane, at).length > 0 ? [scope] : [])),
-      ]),
-    ],
-    take(scope: string, at: Instant) {
-      const key = `${scope} ${at}`
-      const found = runs.get(key) ?? []
-      runs.delete(key)
-      const lane = lanes.get(scope)
-      const skips = lane === undefined ? [] : covering(lane, at)
-      for (const skip of skips) skip.met ||= skip.first === at || skip.last === at
-      return { runs: found, skips }
-    },
-    *left() {
-      for (const run of [...runs.values()].flat()) {
-        const at = run.plan_time.getTime()
-        if (!inRange(at)) continue
-        const detail = run.id === runIdOf(schedule.id, run.scope, at) ? 'a run' : 'a run with a foreign id'
-        yield { scope: run.scope, planTime: at, detail: `${detail} (${run.trigger})` }
-      }
-      for (const [scope, { skips }] of lanes) {
-        for (const { first, last, reason, met } of skips) {
-          if (!met && inRange(first) && inRange(last))
-            yield { scope, planTime: first, detail: `a skip (${reason})` }
-        }
-      }
-    },
-  }
-}
-
-interface Skip {
-  first: Instant
-  last: Instant
-  reason: SkipReason
-  met: boolean
-}
-
-/** The skips of one scope in the order of their first plan time, and how many of them lie behind. */
-interface SkipLane {
-  skips: Skip[]
-  passed: number
-}
-
-/** Those that cover an instant. Instants only grow, so that each skip is passed once. */
-function covering(lane: SkipLane, at: Instant): Skip[] {
-  while (lane.passed < lane.skips.length && lane.skips[lane.passed]!.last < at) lane.passed += 1
-  const found: Skip[] = []
-  for (let index = lane.passed; index < lane.skips.length && lane.skips[index]!.first <= at; index++) {
-    if (lane.skips[index]!.last >= at) found.push(lane.skips[index]!)
-  }
-  return found
-}
-
-function push<Value>(map: Map<string, Value[]>, key: string, value: Value): void {
-  const list = map.get(key)
-  if (list) list.push(value)
-  else map.set(key, [value])
+  await rest()
 }

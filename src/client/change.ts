@@ -10,7 +10,14 @@ import type { RunEvent } from '../events/bus.js'
 import { runCreated } from '../events/run-events.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
-import { nextPlanTime, planOccurrences, planSkipped, RUNS_AT_ONCE } from '../schedules/plan.js'
+import {
+  nextPlanTime,
+  type Plannable,
+  planOccurrences,
+  planSkipped,
+  possibleCursor,
+  RUNS_AT_ONCE,
+} from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
 import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
 import {
@@ -19,7 +26,13 @@ import {
   readSkipRequests,
   recordPlans,
 } from '../store/queries/planning.js'
-import { findSchedules, insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
+import {
+  adoptCursors,
+  findSchedules,
+  insertChanges,
+  updateSchedules,
+  type Written,
+} from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
@@ -173,6 +186,13 @@ const SETTLED_AT_ONCE = 5_000
  */
 export async function settle(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<boolean> {
   const { session, channel, now, scopes, zoneData } = context
+  const strayed = rows.filter(({ cursor_version, version }) => cursor_version !== version)
+  if (strayed.length > 0) {
+    await adoptCursors(
+      session,
+      strayed.map(({ id }) => id),
+    )
+  }
   const requested = rows.filter(({ has_requests }) => has_requests).map(({ id }) => id)
   const requests = await readSkipRequests(session, requested)
   const unasked = new Set<string>()
@@ -237,16 +257,10 @@ async function finish(context: ChangeContext, row: ScheduleRow): Promise<void> {
  * The first plan time that is not decided. A cursor that is missing, behind or too far ahead is damaged: what lies before
  * it would be lost, since all up to now counts as decided afterwards. One that other zone data have computed may differ.
  */
-function trustedCursor(
-  row: ScheduleRow,
-  plannable: Parameters<typeof planOccurrences>[0],
-  zoneData: string,
-): Instant | null {
-  const decided = row.decided_through.getTime()
-  const { nextAt } = plannable
+function trustedCursor(row: ScheduleRow, plannable: Plannable, zoneData: string): Instant | null {
+  const after = Math.max(row.decided_through.getTime(), beforeFirst(row.timing, row.start_at.getTime()))
   const isOfOtherData = row.zone_data !== zoneDataOf(row.timing, zoneData)
-  if (isOfOtherData && nextAt !== null && nextAt > decided) return nextAt
-  return nextPlanTime(plannable, Math.max(decided, beforeFirst(row.timing, row.start_at.getTime())))
+  return isOfOtherData ? possibleCursor(plannable, after) : nextPlanTime(plannable, after)
 }
 
 /** How long a verb is refused because a scope provider fails: a scheduler may have more luck meanwhile. */
@@ -274,7 +288,7 @@ function providerMissing({ name, job }: ScheduleRow): EscapementError {
 }
 
 /** What a pause or a breaker has left undecided, through an instant. */
-function pausedPlan(row: ScheduleRow, plannable: Parameters<typeof planSkipped>[0], through: Instant) {
+function pausedPlan(row: ScheduleRow, plannable: Plannable, through: Instant) {
   const after = Math.max(row.decided_through.getTime(), beforeFirst(row.timing, row.start_at.getTime()))
   return planSkipped(plannable, { after, through, reason: row.state === 'broken' ? 'broken' : 'paused' })
 }

@@ -1,4 +1,4 @@
-import { monotonicMs } from '../clock.js'
+import { createBreather } from '../breather.js'
 import { EscapementError } from '../errors.js'
 import { type ForecastGroup, readForecastGroups } from '../store/queries/forecasting.js'
 import type { Store } from '../store/store.js'
@@ -131,16 +131,4 @@ function compare(a: string | null, b: string | null): number {
   if (a === b) return 0
   if (a === null) return -1
   return b !== null && a < b ? -1 : 1
-}
-
-const BREATHE_EVERY_MS = 10
-
-/** Lets handlers and leases of this process go on whenever the work has taken long enough. */
-function createBreather(): () => Promise<void> {
-  let since = monotonicMs()
-  return async () => {
-    if (monotonicMs() - since < BREATHE_EVERY_MS) return
-    await new Promise((resolve) => setImmediate(resolve))
-    since = monotonicMs()
-  }
 }

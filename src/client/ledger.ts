@@ -173,7 +173,7 @@ function gridsByVersion(row: ScheduleRow, changes: readonly ChangeRow[]): Map<nu
   return grids
 }
 
-export function gridOfContent(content: ScheduleContent, createdAt: Instant): Grid {
+function gridOfContent(content: ScheduleContent, createdAt: Instant): Grid {
   const { untilAt } = boundsOf(content, createdAt)
   return gridOf({ timing: compileTiming(content.timing), until: untilAt })
 }

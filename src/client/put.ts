@@ -39,7 +39,7 @@ export interface PutRequest {
   declared: readonly Declared[]
   action: string
   actor: string | undefined
-  /** Kept with those that a sync creates. */
+  /** Whose sync it is. Kept with what it creates, and only with that: see `SyncOptions.prune`. */
   source?: string
   expectedVersion?: number | undefined
   /** How often another process was just creating the same: it cannot be so for ever. */

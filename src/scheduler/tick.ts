@@ -2,7 +2,7 @@ import type { ChangeContext } from '../client/change.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
-import { nextPlanTime, type PlannedRun, planOccurrences, RUNS_AT_ONCE } from '../schedules/plan.js'
+import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
 import {
   type DueLimits,
   type DueSchedule,
@@ -136,12 +136,7 @@ function planDue(
     throw new Error(`the scopes of job "${schedule.job}" were not provided in time`)
   }
   const plannable = toPlannable(schedule, provided?.scopes)
-  // A damaged cursor must not decide again what is decided.
-  const decided = schedule.decided_through.getTime()
-  const nextAt =
-    plannable.nextAt !== null && plannable.nextAt <= decided
-      ? nextPlanTime(plannable, decided)
-      : plannable.nextAt
+  const nextAt = possibleCursor(plannable, schedule.decided_through.getTime())
   // Plan times that were not due yet when the provider was asked are left for its next answer.
   const through = schedule.scopes === null ? Math.min(now, provided!.askedAt) : now
   return planOccurrences({ ...plannable, nextAt }, through, requests, { mostRuns })

@@ -141,6 +141,15 @@ function spanMs(text: string): number {
   return ms
 }
 
+/**
+ * The cursor, or where it could be right under no zone data the one that follows from what is decided: a damaged one must
+ * not decide again what is decided, nor leave out the rest.
+ */
+export function possibleCursor(schedule: Plannable, decided: Instant): Instant | null {
+  const { nextAt } = schedule
+  return nextAt !== null && nextAt > decided ? nextAt : nextPlanTime(schedule, decided)
+}
+
 /** The first plan time strictly after `after`, before the end. */
 export function nextPlanTime(schedule: Pick<Plannable, 'timing' | 'until'>, after: Instant): Instant | null {
   return gridOf(schedule).next(after)

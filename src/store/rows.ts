@@ -39,6 +39,8 @@ export interface ScheduleRow {
   zone_data: string | null
   created_at: Date
   updated_at: Date
+  /** The version that the cursor says it belongs to: the schedule's own, unless it is damaged. */
+  cursor_version: number
   next_at: Date | null
   decided_through: Date
   has_requests: boolean
@@ -48,8 +50,8 @@ export interface ScheduleRow {
 /** For `schedules as s join cursors as c`. */
 export const SCHEDULE_COLUMNS = `s.id, s.name, s.version, s.job, s.input, s.queue, s.priority, s."group", s.scopes, s.timing,
   s.policies, s.description, s.metadata, s.start_at, s.end_at, s."limit", s.until_at, s.source, s.state, s.state_reason,
-  s.state_by, s.state_since, s.state_until, s.ledger_from, s.zone_data, s.created_at, s.updated_at, c.next_at,
-  c.decided_through, c.has_requests, c.plan_error`
+  s.state_by, s.state_since, s.state_until, s.ledger_from, s.zone_data, s.created_at, s.updated_at,
+  c.version as cursor_version, c.next_at, c.decided_through, c.has_requests, c.plan_error`
 
 export const SCHEDULES_AND_CURSORS =
   '{schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id'

@@ -100,7 +100,7 @@ export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   }
   let last = shared.next(startOf(timing, bounds) - 1)
   if (last === null) return Number.POSITIVE_INFINITY
-  const step = timing.kind === 'every' ? elapsedStep(timing.every) : undefined
+  const step = elapsedStep(timing)
   if (step !== undefined) return last + (limit - 1) * step + 1
   for (let counted = 1; counted < limit; counted++) {
     last = shared.next(last)
@@ -111,12 +111,13 @@ export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
 
 /** How many plan times {@link limitEnd} goes through, at most. */
 export function countsTo(timing: Timing, limit: number): number {
-  return timing.kind === 'every' && elapsedStep(timing.every) !== undefined ? 1 : limit
+  return elapsedStep(timing) === undefined ? limit : 1
 }
 
-/** A step of elapsed time makes counting a multiplication. */
-function elapsedStep(every: string): number | undefined {
-  return /hour|minute|second/.test(every) ? readElapsed(every, 'timing.every', () => undefined) : undefined
+/** The distance in milliseconds of plan times that all have the same: it makes counting a multiplication. */
+export function elapsedStep(timing: Timing): number | undefined {
+  if (timing.kind !== 'every' || !/hour|minute|second/.test(timing.every)) return undefined
+  return readElapsed(timing.every, 'timing.every', () => undefined)
 }
 
 function refused(field: string, message: string) {

@@ -701,7 +701,7 @@ describe('a large limit', () => {
 })
 
 describe('sync', () => {
-  it('puts the declared set and prunes only what a sync of the same source declared', async () => {
+  it('puts the declared set and prunes only what a sync of the same source created', async () => {
     const { h } = await open()
     await h.schedules.put('by-hand', minutely)
     await h.schedules.sync({ x: minutely }, { source: 'other' })
@@ -718,6 +718,25 @@ describe('sync', () => {
     await h.schedules.sync({ 'by-hand': { ...minutely, priority: 1 } })
     expect(await h.schedules.sync({}, { prune: true })).toEqual({ changed: [], deleted: [] })
     expect((await h.schedules.get('by-hand')).priority).toBe(1)
+  })
+})
+
+describe('sync over a schedule that exists', () => {
+  it('changes what it holds and not whose it is: a prune leaves what was put by hand or came from another source', async () => {
+    const { h } = await open()
+    await h.schedules.put('by-hand', minutely)
+    await h.schedules.sync({ theirs: minutely }, { source: 'other' })
+    const edited = { ...minutely, priority: 1 }
+    expect(await h.schedules.sync({ 'by-hand': minutely, theirs: edited })).toEqual({
+      changed: ['theirs'],
+      deleted: [],
+    })
+    expect(await h.schedules.sync({}, { prune: true })).toEqual({ changed: [], deleted: [] })
+    expect((await h.schedules.list()).map(({ name, priority }) => [name, priority])).toEqual([
+      ['by-hand', 0],
+      ['theirs', 1],
+    ])
+    expect((await h.schedules.sync({}, { source: 'other', prune: true })).deleted).toEqual(['theirs'])
   })
 })
 

@@ -2,11 +2,13 @@ import type { RunTrigger } from '../../runs/run.js'
 import type { SkipReason } from '../../schedules/catch-up.js'
 import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
 import type { Instant } from '../../time/instant.js'
+import type { Param } from '../database.js'
 import { RUN_TIME } from '../rows.js'
 import type { Session } from '../store.js'
 
+/** A change that says what the schedule held from then on. */
 export interface AuditedChange {
-  after: ScheduleContent | null
+  after: ScheduleContent
   state: ScheduleState
   boundary: Date
   zone_data: string | null
@@ -19,14 +21,20 @@ export interface AuditedRun {
   trigger: RunTrigger
 }
 
-interface AuditedSkip {
+export interface AuditedSkip {
   scope: string
   first_plan_time: Date
   last_plan_time: Date
   reason: SkipReason
 }
 
-/** A schedule with its whole ledger. */
+/** What the ledger and the change log hold of a schedule, each in the order of time. */
+interface Ledger {
+  changes: AuditedChange
+  runs: AuditedRun
+  skips: AuditedSkip
+}
+
 export interface AuditedSchedule {
   id: string
   /** Null of one that was deleted before the change log kept names. */
@@ -38,51 +46,22 @@ export interface AuditedSchedule {
   decided_through: Date
   zone_data: string | null
   zone_data_from: Date | null
-  changes: AuditedChange[]
-  runs: AuditedRun[]
-  skips: AuditedSkip[]
+}
+
+export interface AuditRange {
+  from?: Instant | undefined
+  to?: Instant | undefined
 }
 
 /**
- * Schedules after an id, with what the ledger holds of them: four statements for a page. The cursors are bounded by the
- * id as well, or the join would read them from the first one on, for each page.
+ * Schedules after an id. The cursors are bounded by the id as well, or the join would read them from the first one on,
+ * for each page.
  */
-export async function readAuditPage(
+export function listAudited(
   session: Session,
-  {
-    after,
-    limit,
-    from,
-    to,
-  }: { after: string; limit: number; from?: Instant | undefined; to?: Instant | undefined },
+  { after, limit }: { after: string; limit: number },
 ): Promise<AuditedSchedule[]> {
-  const range = [from === undefined ? null : new Date(from), to === undefined ? null : new Date(to)] as const
-  const schedules = await session.query<AuditedSchedule>(LIST_AUDITED, [after, limit])
-  const ids = schedules.map(({ id }) => id)
-  const changes = await session.query<AuditedChange & Owned>(
-    `select schedule_id, after, state, boundary, zone_data from {schema}.changes where schedule_id = any($1) order by id`,
-    [ids],
-  )
-  const runs = await session.query<AuditedRun & Owned>(
-    `select r.schedule_id, r.id, r.scope, r.plan_time, r.trigger from {schema}.runs as r
-     where r.schedule_id = any($1) and r.trigger in ('scheduled', 'backfill')
-       and ($2::timestamptz is null or ${RUN_TIME} >= $2) and ($3::timestamptz is null or ${RUN_TIME} < $3)`,
-    [ids, ...range],
-  )
-  const skips = await session.query<AuditedSkip & Owned>(
-    `select schedule_id, scope, first_plan_time, last_plan_time, reason from {schema}.skips
-     where schedule_id = any($1) and ($2::timestamptz is null or last_plan_time >= $2)
-       and ($3::timestamptz is null or first_plan_time < $3)
-     order by first_plan_time`,
-    [ids, ...range],
-  )
-  const [changesOf, runsOf, skipsOf] = [byOwner(changes), byOwner(runs), byOwner(skips)]
-  return schedules.map((schedule) => ({
-    ...schedule,
-    changes: changesOf.get(schedule.id) ?? [],
-    runs: runsOf.get(schedule.id) ?? [],
-    skips: skipsOf.get(schedule.id) ?? [],
-  }))
+  return session.query<AuditedSchedule>(LIST_AUDITED, [after, limit])
 }
 
 /** Those that there are, and those that were deleted and whose history was kept, both by id. */
@@ -99,16 +78,81 @@ const LIST_AUDITED = `
    where d.action = 'delete' and d.schedule_id > $1 order by d.schedule_id limit $2)
   order by id limit $2`
 
-interface Owned {
-  schedule_id: string
-}
-
-function byOwner<Row extends Owned>(rows: readonly Row[]): Map<string, Row[]> {
-  const owned = new Map<string, Row[]>()
+/** The first rows of each schedule, `limit` of each at most. */
+export async function readFirst<Part extends keyof Ledger>(
+  session: Session,
+  part: Part,
+  ids: readonly string[],
+  { limit, ...range }: AuditRange & { limit: number },
+): Promise<Map<string, Ledger[Part][]>> {
+  const rows = await session.query<Ledger[Part] & { schedule_id: string }>(
+    PARTS[part],
+    paramsOf(part, ids, limit, range),
+  )
+  const owned = new Map<string, Ledger[Part][]>()
   for (const row of rows) {
     const own = owned.get(row.schedule_id)
     if (own) own.push(row)
     else owned.set(row.schedule_id, [row])
   }
   return owned
+}
+
+/** All rows of one schedule, `portion` at a time, in a transaction. There can be one stream of each part at a time. */
+export async function* streamAll<Part extends keyof Ledger>(
+  session: Session,
+  part: Part,
+  id: string,
+  { portion, ...range }: AuditRange & { portion: number },
+): AsyncGenerator<Ledger[Part][], void> {
+  const cursor = `audited_${part}`
+  await session.query(
+    `declare ${cursor} no scroll cursor for ${PARTS[part]}`,
+    paramsOf(part, [id], null, range),
+  )
+  for (let isLast = false; !isLast; ) {
+    const rows = await session.query<Ledger[Part]>(`fetch ${portion} from ${cursor}`)
+    isLast = rows.length < portion
+    yield rows
+  }
+  await session.query(`close ${cursor}`)
+}
+
+/** Long computations in between would have the transaction ended for being idle. */
+export async function keepAwake(session: Session): Promise<void> {
+  await session.query('select')
+}
+
+function paramsOf(
+  part: keyof Ledger,
+  ids: readonly string[],
+  limit: number | null,
+  { from, to }: AuditRange,
+): Param[] {
+  const date = (instant: Instant | undefined) => (instant === undefined ? null : new Date(instant))
+  return part === 'changes' ? [ids, limit] : [ids, limit, date(from), date(to)]
+}
+
+/** Row by row for each schedule, so that a limit holds for each, and each one's rows come in order. */
+const PARTS: Readonly<Record<keyof Ledger, string>> = {
+  changes: `
+    select c.* from unnest($1::uuid[]) as owner (id) cross join lateral (
+      select c.schedule_id, c.after, c.state, c.boundary, c.zone_data from {schema}.changes as c
+      where c.schedule_id = owner.id and c.after is not null
+      order by c.id limit $2::bigint
+    ) as c`,
+  runs: `
+    select r.* from unnest($1::uuid[]) as owner (id) cross join lateral (
+      select r.schedule_id, r.id, r.scope, r.plan_time, r.trigger from {schema}.runs as r
+      where r.schedule_id = owner.id and r.trigger in ('scheduled', 'backfill')
+        and ($3::timestamptz is null or ${RUN_TIME} >= $3) and ($4::timestamptz is null or ${RUN_TIME} < $4)
+      order by ${RUN_TIME}, r.id limit $2::bigint
+    ) as r`,
+  skips: `
+    select k.* from unnest($1::uuid[]) as owner (id) cross join lateral (
+      select k.schedule_id, k.scope, k.first_plan_time, k.last_plan_time, k.reason from {schema}.skips as k
+      where k.schedule_id = owner.id and ($3::timestamptz is null or k.last_plan_time >= $3)
+        and ($4::timestamptz is null or k.first_plan_time < $4)
+      order by k.first_plan_time, k.scope limit $2::bigint
+    ) as k`,
 }

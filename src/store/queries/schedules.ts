@@ -75,6 +75,15 @@ export async function lockSchedules(
   return { rows, now: rows.at(-1)?.now.getTime() ?? (await readNow(session)) }
 }
 
+/** Gives locked cursors the version of their schedules: one of another version is damaged, and would record nothing. */
+export async function adoptCursors(session: Session, ids: readonly string[]): Promise<void> {
+  await session.query(
+    `update {schema}.cursors as c set version = s.version from {schema}.schedules as s
+     where s.id = c.schedule_id and c.schedule_id = any($1)`,
+    [ids],
+  )
+}
+
 /** Names near to one that is not there, for a hint. */
 export async function listNames(session: Session, limit: number): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
