@@ -8,6 +8,7 @@ export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'
 export type { Runs } from './client/runs.js'
 export type {
+  ChangesOptions,
   DeleteOptions,
   ListOptions,
   Patch,

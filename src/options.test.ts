@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { LIST_DEFAULTS } from './client/schedules.js'
+import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
 import { START_DEFAULTS } from './escapement.js'
 import { ESCAPEMENT_DEFAULTS, readOptions } from './options.js'
@@ -57,6 +57,7 @@ describe('documented defaults', () => {
     ['options.ts', 'EscapementOptions', ESCAPEMENT_DEFAULTS],
     ['escapement.ts', 'StartOptions', START_DEFAULTS],
     ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
+    ['client/schedules.ts', 'ChangesOptions', CHANGES_DEFAULTS],
     ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],
     ['schedules/policies.ts', 'PolicyFields', POLICY_DEFAULTS],
     ['runs/job.ts', 'JobDefinition', JOB_DEFAULTS],

@@ -28,6 +28,10 @@ const scope: Check = (value, field, report) => {
 const flag: Check = (value, field, report) => {
   if (typeof value !== 'boolean') report(field, `${quote(value)} – must be true or false`)
 }
+const position: Check = (value, field, report) => {
+  if (typeof value === 'string' && /^\d{1,18}$/.test(value)) return
+  report(field, `${quote(value)} – is none that a change has`)
+}
 /** Checked where it is read. */
 const anything: Check = () => {}
 
@@ -179,9 +183,9 @@ export function checkedSchedules(schedules: Schedules): Schedules {
       named(name, options, { before: anything, pageToken: text, limit: wholeUpTo(MAX_PAGE) })
       return schedules.history(name, options)
     },
-    async changes(name) {
-      named(name, undefined, {})
-      return schedules.changes(name)
+    async changes(name, options) {
+      named(name, options, { pageToken: position, limit: wholeUpTo(MAX_PAGE) })
+      return schedules.changes(name, options)
     },
     async sync(definitions, options) {
       check((report) => object(definitions, 'definitions', report))

@@ -6,7 +6,7 @@ import { gridOf } from '../schedules/plan.js'
 import type { ScheduleContent } from '../schedules/schedule.js'
 import { listRunDispositions, listSkipDispositions, type SkipDisposition } from '../store/queries/ledger.js'
 import { readSkipRequests } from '../store/queries/planning.js'
-import { type ChangeRow, listChanges } from '../store/queries/schedules.js'
+import { listContents } from '../store/queries/schedules.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
@@ -98,7 +98,7 @@ export async function* skippedTimes(
   row: ScheduleRow,
   { from, to }: LedgerRange,
 ): AsyncGenerator<SkippedTime> {
-  const versions = gridsByVersion(row, await listChanges(session, row.id))
+  const grids = new Map<number, Grid>()
   let after: SkipDisposition | undefined
   for (;;) {
     const page: SkipDisposition[] = await listSkipDispositions(session, row.id, {
@@ -107,8 +107,9 @@ export async function* skippedTimes(
       after,
       limit: PAGE,
     })
+    await addGrids(session, row, page, grids)
     for (const { scope, reason, ...skip } of page) {
-      const grid = versions.get(skip.schedule_version) ?? gridOf(toPlannable(row))
+      const grid = grids.get(skip.schedule_version)!
       const first = Math.max(skip.first_plan_time.getTime(), from)
       const last = Math.min(skip.last_plan_time.getTime(), to - 1)
       for (const planTime of planTimes(grid, skip.first_plan_time.getTime(), first, last)) {
@@ -164,13 +165,20 @@ function occurrence(
   return { planTime: new Date(planTime), scope, disposition, runId, runState, reason }
 }
 
-/** The grid of each version that the change log tells of. */
-function gridsByVersion(row: ScheduleRow, changes: readonly ChangeRow[]): Map<number, Grid> {
-  const grids = new Map<number, Grid>()
-  for (const { version, after } of changes) {
-    if (after !== null) grids.set(version, gridOfContent(after, row.created_at.getTime()))
+/** The grids of the versions that these ranges belong to; of one that the change log does not tell of, today's. */
+async function addGrids(
+  session: Session,
+  row: ScheduleRow,
+  page: readonly SkipDisposition[],
+  grids: Map<number, Grid>,
+): Promise<void> {
+  const unknown = new Set(page.map(({ schedule_version }) => schedule_version))
+  for (const version of grids.keys()) unknown.delete(version)
+  if (unknown.size === 0) return
+  for (const version of unknown) grids.set(version, gridOf(toPlannable(row)))
+  for (const { version, content } of await listContents(session, row.id, [...unknown])) {
+    grids.set(version, gridOfContent(content, row.created_at.getTime()))
   }
-  return grids
 }
 
 function gridOfContent(content: ScheduleContent, createdAt: Instant): Grid {

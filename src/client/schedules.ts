@@ -71,7 +71,21 @@ export interface ScheduleChange {
   /** Plan times up to here met what was before. */
   boundary: Date
   changedAt: Date
+  /** Gives what follows this entry. */
+  pageToken: string
 }
+
+export interface ChangesOptions {
+  /** Only what follows the entry that has this token. */
+  pageToken?: string
+  /**
+   * At most 10,000.
+   * @default 100
+   */
+  limit?: number
+}
+
+export const CHANGES_DEFAULTS = { limit: 100 } satisfies ChangesOptions
 
 /** Schedules as data: every verb is one transaction, recorded in the change log with its actor. */
 export interface Schedules {
@@ -116,8 +130,8 @@ export interface Schedules {
    * the next page.
    */
   history(name: string, options?: HistoryOptions): Promise<HistoryEntry[]>
-  /** The change log, newest first. */
-  changes(name: string): Promise<ScheduleChange[]>
+  /** The change log, newest first. The `pageToken` of the last entry gives the next page. */
+  changes(name: string, options?: ChangesOptions): Promise<ScheduleChange[]>
   /** Puts a declared set; with `prune`, deletes what an earlier sync of the same source created and this one does not declare. */
   sync(definitions: Readonly<Record<string, ScheduleDefinition>>, options?: SyncOptions): Promise<SyncReport>
 }
@@ -236,9 +250,9 @@ export function createSchedules(parts: VerbParts): Schedules {
       const { id } = await findRow(name)
       return readHistory(store, id, options)
     },
-    async changes(name) {
+    async changes(name, { pageToken = null, limit = CHANGES_DEFAULTS.limit } = {}) {
       const { id } = await findRow(name)
-      return (await listChanges(store, id)).map(toChange).reverse()
+      return (await listChanges(store, id, { before: pageToken, limit })).map(toChange)
     },
     sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
   }
@@ -255,6 +269,7 @@ function toChange(row: ChangeRow): ScheduleChange {
     after: row.after,
     boundary: row.boundary,
     changedAt: row.changed_at,
+    pageToken: row.position,
   }
 }
 

@@ -410,6 +410,22 @@ describe('edits', () => {
     ])
   })
 
+  it('are read from the change log in pages that leave nothing out', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', minutely)
+    for (let priority = 1; priority <= 6; priority++) await h.schedules.patch('s', { priority })
+    const all = await h.schedules.changes('s')
+    expect(all.map(({ version }) => version)).toEqual([7, 6, 5, 4, 3, 2, 1])
+    const first = await h.schedules.changes('s', { limit: 3 })
+    const { pageToken } = first.at(-1)!
+    expect([...first, ...(await h.schedules.changes('s', { pageToken }))]).toEqual(all)
+    expect(await h.schedules.changes('s', { pageToken, limit: 2 })).toEqual(all.slice(3, 5))
+    await expect(h.schedules.changes('s', { pageToken: 'x' })).rejects.toMatchObject({
+      code: 'option_invalid',
+      message: expect.stringContaining('pageToken: '),
+    })
+  })
+
   it('diff says which of the next plan times an edit removes, moves and adds, without making it', async () => {
     const { h } = await open()
     await h.schedules.put('s', { job: 'noop', timing: cron('0 9 * * *') })
@@ -795,6 +811,41 @@ describe('audit', () => {
       [id],
     )
     await clean()
+  })
+
+  it('goes through a long ledger in parts, and tells of each mistake once', async () => {
+    const { h } = await open()
+    for (const name of ['long', 'short']) await h.schedules.put(name, minutely)
+    const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
+    const end = '2026-03-31T12:01:00Z'
+    h.jump('30 days')
+    await sql(`insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+        priority, state, eligible_at, created_at)
+      select gen_random_uuid(), s.id, 'global', at, 1, 'scheduled', 'noop', 'null', 'default', 0, 'succeeded', at, at
+      from {schema}.schedules as s, generate_series('2026-03-01T12:01:00Z'::timestamptz, '${end}', '1 minute') as at
+      where s.name = 'long'`)
+    await sql(`insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason,
+        decided_at)
+      select s.id, 'global', 1, '2026-03-01T12:01:00Z', '${end}', 'missed', '${end}' from {schema}.schedules as s
+      where s.name = 'short'`)
+    await sql(`update {schema}.cursors set decided_through = '${end}', next_at = '2026-03-31T12:02:00Z'`)
+    // The 20,000th is where a part ends; and one minute is moved to where no plan time is.
+    for (const number of [1, 20_000, 20_001]) {
+      const at = new Date(Date.parse('2026-03-01T12:00:00Z') + number * 60_000).toISOString()
+      await sql(`delete from {schema}.runs where plan_time = '${at}'`)
+    }
+    await sql(
+      `update {schema}.runs set plan_time = plan_time + interval '7 seconds' where plan_time = '2026-03-30T00:00:00Z'`,
+    )
+    const { schedules, occurrences, missing, double, unexpected } = await h.escapement.audit()
+    expect([schedules, occurrences, double]).toEqual([2, 2 * (30 * 1440 + 1), []])
+    expect(missing.map(({ schedule, planTime }) => [schedule, planTime])).toEqual([
+      ['long', '2026-03-01T12:01:00.000Z'],
+      ['long', '2026-03-15T09:20:00.000Z'],
+      ['long', '2026-03-15T09:21:00.000Z'],
+      ['long', '2026-03-30T00:00:00.000Z'],
+    ])
+    expect(unexpected.map(({ planTime }) => planTime)).toEqual(['2026-03-30T00:00:07.000Z'])
   })
 
   it('covers deleted schedules whose history was kept, by name', async () => {

@@ -7,7 +7,7 @@ import { planOccurrences } from '../../src/schedules/plan.js'
 import { openDatabase } from '../../src/store/open.js'
 import { silentListener } from '../../src/store/postgres-listener.js'
 import { overPool } from '../../src/store/postgres-session.js'
-import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.js'
+import { lockDueSchedules, recordPlans, setAsideProvider } from '../../src/store/queries/planning.js'
 import { claimRuns, recordOutcomes } from '../../src/store/queries/runs.js'
 import { toPlannable } from '../../src/store/rows.js'
 import { createStore, type Session } from '../../src/store/store.js'
@@ -216,5 +216,24 @@ describe('two connections', () => {
     await expect.poll(() => heard, { timeout: 10_000 }).toEqual([''])
     await other.query('select pg_notify($1, $2)', [channel, 'runs'])
     await expect.poll(() => heard).toEqual(['', 'runs'])
+  })
+})
+
+describe('setting the schedules of a scope provider aside', () => {
+  it('passes over one that a verb has locked, and so never waits for it or makes it wait', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
+    h.job('tenants', { scopes: () => ['a'], handler: () => {} })
+    for (const name of ['free', 'locked']) {
+      await h.schedules.put(name, { job: 'tenants', timing: every('1 minute') })
+    }
+    const database = await sharedDatabase()
+    const store = createStore(database, h.schema, createManualClock(h.now().getTime()))
+    await database.transaction(async (tx) => {
+      await tx.query(`select from "${h.schema}".cursors where schedule_id = $1 for update`, [
+        (await h.schedules.get('locked')).id,
+      ])
+      await setAsideProvider(store, 'tenants', 'its scopes: none', 10_000)
+    })
+    expect(await h.escapement.doctor()).toMatchObject([{ subject: 'free', detail: 'its scopes: none' }])
   })
 })

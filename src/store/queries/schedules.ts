@@ -282,6 +282,8 @@ export async function insertChanges(
 }
 
 export interface ChangeRow {
+  /** Its place in the log. */
+  position: string
   /** Null in rows from before names were kept here. */
   name: string | null
   version: number
@@ -294,12 +296,29 @@ export interface ChangeRow {
   changed_at: Date
 }
 
-/** Oldest first. */
-export function listChanges(session: Session, scheduleId: string): Promise<ChangeRow[]> {
+/** Newest first, before the position `before`, or from the newest on where that is null. */
+export function listChanges(
+  session: Session,
+  scheduleId: string,
+  { before, limit }: { before: string | null; limit: number },
+): Promise<ChangeRow[]> {
   return session.query<ChangeRow>(
-    `select name, version, action, actor, before, after, state, boundary, changed_at
-     from {schema}.changes where schedule_id = $1 order by id`,
-    [scheduleId],
+    `select id::text as position, name, version, action, actor, before, after, state, boundary, changed_at
+     from {schema}.changes where schedule_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
+    [scheduleId, before, limit],
+  )
+}
+
+/** What these versions of a schedule held. */
+export function listContents(
+  session: Session,
+  scheduleId: string,
+  versions: readonly number[],
+): Promise<{ version: number; content: ScheduleContent }[]> {
+  return session.query(
+    `select distinct on (version) version, after as content from {schema}.changes
+     where schedule_id = $1 and after is not null and version = any($2) order by version, id desc`,
+    [scheduleId, versions],
   )
 }
 
