@@ -86,10 +86,10 @@ async function fill(query: Query, count: number): Promise<void> {
   await query('truncate escapement.schedules cascade')
   await query(`
     insert into escapement.schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at,
-      state, state_since, ledger_from, created_at, updated_at)
+      state, state_since, ledger_from, zone_data, created_at, updated_at)
     select uuidv7(), 'customer:' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
-      'default', 0, '{global}', ${timing}, ${policies}, '2026-01-01', 'active', '2026-01-01', '2026-02-28', '2026-01-01',
-      '2026-01-01'
+      'default', 0, '{global}', ${timing}, ${policies}, '2026-01-01', 'active', '2026-01-01', '2026-02-28', null,
+      '2026-01-01', '2026-01-01'
     from generate_series(1, ${count}) as n`)
   await query(`
     insert into escapement.cursors (schedule_id, version, kind, next_at, wake_at, decided_through)
