@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
+import { createBreather } from '../breather.js'
 import { checkInput } from '../runs/job.js'
 import { unknownJob } from '../runs/job-registry.js'
-import { boundsOf } from '../schedules/bounds.js'
+import { boundsOf, costOfBounds, countAhead } from '../schedules/bounds.js'
 import { firstPlanTime } from '../schedules/plan.js'
 import {
   DEFAULT_SCOPE,
@@ -11,9 +12,10 @@ import {
   startingAtCreation,
 } from '../schedules/schedule.js'
 import { newScheduleId } from '../schedules/schedule-id.js'
-import { insertSchedules, type Written } from '../store/queries/schedules.js'
+import { insertSchedules, listCreations, readNow, type Written } from '../store/queries/schedules.js'
 import { listJobs } from '../store/queries/workers.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
+import type { Store } from '../store/store.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
 import {
@@ -56,6 +58,7 @@ export interface PutReport {
 /** Creates or replaces; same content is no change. */
 export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<PutReport> {
   const byName = new Map(request.declared.map((declared) => [declared.name, declared]))
+  await countLimits(parts.store, request.declared)
   const { changed, ended, raced } = await withLocked(
     parts,
     [...byName.keys()],
@@ -90,6 +93,21 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
 }
 
 const MAX_RACES = 5
+
+/** Where limits end is counted out before anything is locked. */
+async function countLimits(store: Store, declared: readonly Declared[]): Promise<void> {
+  const limited = declared.filter(({ content }) => costOfBounds(content) > 1)
+  if (limited.length === 0) return
+  const creations = await listCreations(
+    store,
+    limited.map(({ name }) => name),
+  )
+  const rest = createBreather()
+  for (const { name, content } of limited) {
+    const createdAt = creations.get(name) ?? (await readNow(store))
+    await countAhead(startingAtCreation(content, createdAt), createdAt, rest)
+  }
+}
 
 async function create(
   context: ChangeContext,

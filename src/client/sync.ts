@@ -30,7 +30,7 @@ export interface SyncReport {
 /** Each chunk is one transaction; a sync that was cut off is completed by repeating it. */
 const CHUNK = 1_000
 /** Plan times that are counted in one transaction. */
-const COUNTED_AT_ONCE = 200_000
+const COUNTED_AT_ONCE = 100_000
 
 export async function syncSchedules(
   parts: VerbParts,

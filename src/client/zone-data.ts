@@ -31,7 +31,7 @@ export interface ZoneDataReport {
 }
 
 /** Plan times that are counted in one transaction: its locks wait for it. */
-const COUNTED_AT_ONCE = 200_000
+const COUNTED_AT_ONCE = 100_000
 
 /** Computes the cursors of older zone data anew, of rows whose cursors are locked. Without any it asks the database nothing. */
 export async function applyZoneDataTo(

@@ -44,7 +44,7 @@ export interface ScheduleDefinition<Input = unknown> extends PolicyFields {
   startAt?: InstantInput
   /** The end of the plan times, exclusive. */
   endAt?: InstantInput
-  /** How many plan times there are, counted from `startAt`, whatever becomes of them. */
+  /** How many plan times there are, at most 100,000, counted from `startAt`, whatever becomes of them. */
   limit?: number
   /** Create it paused. It says nothing about a schedule that exists: use `pause` and `resume`. */
   paused?: boolean

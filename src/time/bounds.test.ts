@@ -24,9 +24,9 @@ test('limit counts plan times from startAt and comes to an end instant', () => {
   ])
 })
 
-test('a million steps of elapsed time are multiplied, not counted', () => {
-  const end = resolveLimit(every('1 second'), { startAt: 1, limit: 1_000_000 })
-  expect(end).toBe(at('2001-01-01') + 999_999 * 1_000 + 1)
+test('a hundred thousand steps of elapsed time are multiplied, not counted', () => {
+  const end = resolveLimit(every('1 second'), { startAt: 1, limit: 100_000 })
+  expect(end).toBe(at('2001-01-01') + 99_999 * 1_000 + 1)
 })
 
 test('a limit that is not reached sets no end', () => {
@@ -38,7 +38,7 @@ test('a limit that is not reached sets no end', () => {
   expect(resolveLimit(after('1h'), { startAt: 0, limit: 5 })).toBeNull()
 })
 
-test.each([0, -1, 1.5, 1_000_001, Number.NaN])('limit %d is refused', (limit) => {
+test.each([0, -1, 1.5, 100_001, Number.NaN])('limit %d is refused', (limit) => {
   expect(() => resolveLimit(daily, { startAt: 0, limit })).toThrow('limit: ')
 })
 

@@ -15,8 +15,11 @@ export interface Bounds {
   limit?: number | undefined
 }
 
-/** The largest `limit`: where one falls is found by counting. */
-export const MAX_LIMIT = 1_000_000
+/**
+ * The largest `limit`: where one falls is found by counting, which takes up to a second and a half for as many plan times as
+ * these, the slowest rules at hand. Who wants more of them gives an `endAt`.
+ */
+export const MAX_LIMIT = 100_000
 
 /**
  * Compiled timings are shared by all schedules with an equal timing; bounds are cheap and applied per call. An `rrule`
@@ -24,6 +27,7 @@ export const MAX_LIMIT = 1_000_000
  */
 export function compileTiming(timing: Timing, bounds?: Bounds): CompiledTiming {
   if (bounds === undefined) return sharedTiming(timing)
+  checkLimit(bounds)
   const shared = sharedTiming(begun(timing, bounds))
   const end = bounds.endAt ?? Number.POSITIVE_INFINITY
   return new BoundedTiming(
@@ -72,6 +76,7 @@ class BoundedTiming implements CompiledTiming {
  * Null without a limit, or when the timing or `endAt` ends before the limit is reached.
  */
 export function resolveLimit(timing: Timing, bounds: Bounds): Instant | null {
+  checkLimit(bounds)
   const end = limitEnd(sharedTiming(begun(timing, bounds)), bounds)
   return end === Number.POSITIVE_INFINITY || (bounds.endAt !== undefined && end > bounds.endAt) ? null : end
 }
@@ -86,15 +91,23 @@ function startOf(timing: Timing, { startAt }: Bounds): Instant {
 
 /**
  * The same of a compiled timing that begins where it is to begin; infinite where there is no such instant, or where
- * `endAt` comes first.
+ * `endAt` comes first. Limits that are stored already are counted whatever they are.
  */
 export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
+  const steps = limitEndInSteps(shared, bounds)
+  for (;;) {
+    const { done, value } = steps.next()
+    if (done) return value
+  }
+}
+
+const COUNTED_IN_A_STEP = 500
+
+/** The same, for those who rest now and then. */
+export function* limitEndInSteps(shared: CompiledTiming, bounds: Bounds): Generator<void, Instant> {
   const { timing } = shared
   const { limit, endAt = Number.POSITIVE_INFINITY } = bounds
   if (limit === undefined || timing.kind === 'after') return Number.POSITIVE_INFINITY
-  if (!Number.isInteger(limit) || limit < 1 || limit > MAX_LIMIT) {
-    throw refused('limit', `${limit} – expected a whole number from 1 to ${MAX_LIMIT.toLocaleString('en')}`)
-  }
   if (bounds.startAt === undefined && timing.kind !== 'once') {
     throw refused('startAt', 'is missing; limit counts from it')
   }
@@ -103,10 +116,16 @@ export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   const step = elapsedStep(timing)
   if (step !== undefined) return last + (limit - 1) * step + 1
   for (let counted = 1; counted < limit; counted++) {
+    if (counted % COUNTED_IN_A_STEP === 0) yield
     last = shared.next(last)
     if (last === null || last >= endAt) return Number.POSITIVE_INFINITY
   }
   return last + 1
+}
+
+function checkLimit({ limit }: Bounds): void {
+  if (limit === undefined || (Number.isInteger(limit) && limit >= 1 && limit <= MAX_LIMIT)) return
+  throw refused('limit', `${limit} – expected a whole number from 1 to ${MAX_LIMIT.toLocaleString('en')}`)
 }
 
 /** How many plan times {@link limitEnd} goes through, at most. */

@@ -690,7 +690,7 @@ describe('a long backlog', () => {
 })
 
 describe('a large limit', () => {
-  const limited = { job: 'noop', timing: cron('* * * * *', { zone: 'Europe/Paris' }), limit: 150_000 }
+  const limited = { job: 'noop', timing: cron('* * * * *', { zone: 'Europe/Paris' }), limit: 75_000 }
 
   it('is counted out in few schedules at a time, so that no transaction waits for the count of a whole set', async () => {
     const { h } = await open()

@@ -189,7 +189,7 @@ describe('newer zone data that come with', () => {
   it('a verb are all applied, also where the ends of many limits must be counted', async () => {
     const { h, older, newer, moveCursor, versionOf } = await open('2026-03-01T09:30:00Z')
     const names = ['a', 'b', 'c']
-    const limited = { job: 'noop', timing: cron('* * * * *', { zone }), limit: 150_000, group: 'g' }
+    const limited = { job: 'noop', timing: cron('* * * * *', { zone }), limit: 75_000, group: 'g' }
     await older.schedules.sync(Object.fromEntries(names.map((name) => [name, limited])))
     for (const name of names) await moveCursor(name, '2026-03-01T09:31:30Z')
     expect(await newer.schedules.pauseGroup('g')).toBe(3)

@@ -84,6 +84,18 @@ export async function adoptCursors(session: Session, ids: readonly string[]): Pr
   )
 }
 
+/** When these schedules were created; without those that there are not. */
+export async function listCreations(
+  session: Session,
+  names: readonly string[],
+): Promise<Map<string, Instant>> {
+  const rows = await session.query<{ name: string; created_at: Date }>(
+    'select name, created_at from {schema}.schedules where name = any($1)',
+    [names],
+  )
+  return new Map(rows.map(({ name, created_at }) => [name, created_at.getTime()]))
+}
+
 /** Names near to one that is not there, for a hint. */
 export async function listNames(session: Session, limit: number): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
