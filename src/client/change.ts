@@ -197,7 +197,9 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
   const requests = await readSkipRequests(session, requested)
   const unasked = new Set<string>()
   let mostRuns = RUNS_AT_ONCE
-  const planned = rows.flatMap((schedule): (PlannedSchedule & { schedule: ScheduleRow })[] => {
+  // What has waited longest comes first: where one transaction cannot do, the next one goes on with the others.
+  const waiting = rows.toSorted((a, b) => a.decided_through.getTime() - b.decided_through.getTime())
+  const planned = waiting.flatMap((schedule): (PlannedSchedule & { schedule: ScheduleRow })[] => {
     // Its timing cannot be computed: there is nothing to decide, and whoever changes it is about to mend it.
     if (schedule.plan_error !== null && !isComputable(schedule)) return []
     const isUnasked = schedule.scopes === null && !scopes.has(schedule.job)
@@ -211,7 +213,7 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
       if (isDue && mostRuns <= 0) return []
       const limits = { budget: SETTLED_AT_ONCE, mostRuns }
       const plan = planOccurrences({ ...plannable, nextAt }, now, requests.get(schedule.id), limits)
-      mostRuns -= plan.runs.length
+      mostRuns -= plan.runs.length + plan.skips.length
       return [{ schedule, plan, wakeAt: plan.nextAt }]
     }
     if (schedule.state === 'finished') return []

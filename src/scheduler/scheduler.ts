@@ -7,7 +7,7 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
 import { listDueProviders, msUntilWake, setAsideFirst, setAsideProvider } from '../store/queries/planning.js'
 import { readNow } from '../store/queries/schedules.js'
-import { isRefusal } from '../store/refusal.js'
+import { isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
@@ -66,6 +66,8 @@ export function createScheduler(parts: {
   const upkeep = createUpkeep(verbParts, logger)
   const wait = createWait(parts.clock)
   const providers = createProviders(jobs, wait.wake)
+  /** How many schedules a batch takes at the moment. */
+  let reach = batch
   let stopping = false
   let loop: Promise<void> | undefined
 
@@ -88,7 +90,7 @@ export function createScheduler(parts: {
 
   async function tickBatch(patienceMs: number): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
-    const report = await tickHalving(batch, scopes)
+    const report = await tickHalving(reach, scopes)
     emitAll(bus, report)
     return report
   }
@@ -105,14 +107,29 @@ export function createScheduler(parts: {
     }
   }
 
-  /** A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. */
+  /**
+   * A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. One
+   * that takes too long is halved as well; those that follow are as small, and grow again.
+   */
   async function tickHalving(limit: number, scopes: ReadonlyMap<string, ScopesAt>): Promise<TickReport> {
     const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
     try {
-      return await tick(parts, limits, scopes)
+      const report = await tick(parts, limits, scopes)
+      const isWhole = report.due < limit
+      reach = Math.min(batch, reach + Math.ceil(batch / 10))
+      return { ...report, isCut: report.isCut || (!isWhole && limit < batch) }
     } catch (error) {
+      const half = Math.ceil(limit / 2)
+      if (isCutOff(error) && limit > 1) {
+        logger.warn(
+          { err: error, schedules: limit },
+          'a batch was cut off, and is tried with half as many schedules',
+        )
+        reach = half
+        return tickHalving(half, scopes)
+      }
       if (!isRefusal(error)) throw error
-      if (limit > 1) return tickHalving(Math.ceil(limit / 2), scopes)
+      if (limit > 1) return tickHalving(half, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
       return { due: 1, isCut: false, created: [], ended: [], acts: [] }
     }

@@ -66,7 +66,7 @@ export async function tick(
       try {
         const about = { requests: requests.get(schedule.id), provided: scopes.get(schedule.job), mostRuns }
         const plan = planDue(schedule, now, about)
-        mostRuns -= plan.runs.length
+        mostRuns -= plan.runs.length + plan.skips.length
         planned.push({ schedule, plan, wakeAt: wakeAt(plan.nextAt, now) })
       } catch (error) {
         logger.error({ schedule: schedule.name, err: error }, 'a schedule could not be planned')
