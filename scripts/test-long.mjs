@@ -9,7 +9,13 @@ const chosen = process.argv.slice(2)
 const files =
   chosen.length > 0
     ? chosen
-    : ['test/processes/two-processes', 'test/processes/chaos', 'test/time', 'test/behaviour/model']
+    : [
+        'test/processes/two-processes',
+        'test/processes/chaos',
+        'test/processes/workers',
+        'test/time',
+        'test/behaviour/model',
+      ]
 const projects = ['--project', 'processes', '--project', 'postgres']
 const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout', '7200000', ...files]
 const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' })

@@ -29,6 +29,12 @@ export type ErrorCode =
   | 'port_unavailable'
   | 'server_unreachable'
   | 'lease_lost'
+  | 'stale_lease'
+  | 'cancelled'
+  | 'run_not_open'
+  | 'run_not_failed'
+  | 'gate_closed'
+  | 'gate_unavailable'
   | 'timed_out'
   | 'closed'
 

@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type AuditReport, audit } from './client/audit.js'
+import { type Claiming, createClaiming } from './client/claiming.js'
 import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createRuns, type Runs } from './client/runs.js'
@@ -10,7 +11,7 @@ import { type EscapementOptions, readOptions, type Settings } from './options.js
 import { type AnyJob, defineJob, type Job, type JobDefinition } from './runs/job.js'
 import { createJobRegistry, type JobRegistry } from './runs/job-registry.js'
 import { reconcile } from './scheduler/reconcile.js'
-import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
+import { createScheduler, retentionOf, type Scheduler } from './scheduler/scheduler.js'
 import type { Connections, Database } from './store/database.js'
 import { migrate } from './store/migrate.js'
 import { openDatabase } from './store/open.js'
@@ -40,10 +41,12 @@ export interface Escapement {
   readonly database: Database
   readonly schedules: Schedules
   readonly runs: Runs
+  /** Whether runs are begun at all, in all processes. */
+  readonly claiming: Claiming
   /** Defines and registers a job, or registers one that `defineJob` made. */
-  job<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>>(
+  job<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>, Transactional extends boolean = false>(
     name: string,
-    definition: JobDefinition<Schema>,
+    definition: JobDefinition<Schema, Transactional>,
   ): Job<StandardSchemaV1.InferInput<Schema>>
   job<Input>(job: Job<Input>): Job<Input>
   /** Compares the ledger with the plan times computed anew; finds nothing where all is well. */
@@ -112,8 +115,9 @@ function wire(connections: Connections, settings: Settings): Assembly {
   const store = createStore(inner, settings.schema, clock)
   const bus = createEventBus(logger)
   const jobs = createJobRegistry()
-  const schedules = createSchedules({ store, jobs, bus, zoneData: ZONE_DATA })
-  const runs = createRuns(store, schedules)
+  const parts = { store, jobs, bus, zoneData: ZONE_DATA }
+  const schedules = createSchedules(parts)
+  const runs = createRuns(parts, schedules)
   const scheduler = createScheduler({
     store,
     clock,
@@ -122,14 +126,31 @@ function wire(connections: Connections, settings: Settings): Assembly {
     jobs,
     zoneData: ZONE_DATA,
     batch: settings.scheduler.batch,
+    retention: retentionOf(settings.scheduler.retention),
   })
-  const worker = createWorker({ store, clock, bus, logger, jobs, version: VERSION, ...settings.worker })
+  const worker = createWorker({
+    store,
+    transactions: createStore(database, settings.schema, clock),
+    clock,
+    bus,
+    logger,
+    jobs,
+    version: VERSION,
+    onBroken(broken) {
+      for (const { scheduleId, schedule, version, reason } of broken) {
+        logger.warn({ schedule, reason }, 'a schedule is broken: it runs no more until it is resumed')
+        bus.emit('schedule.broken', { scheduleId, schedule, version, reason })
+      }
+    },
+    ...settings.worker,
+  })
 
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
     bus.on(name, () => scheduler.wake())
   }
   bus.on('run.created', () => worker.wake())
   const wakeUp = (payload: string) => {
+    if (payload === 'cancelled') return worker.check()
     if (payload !== 'runs') scheduler.wake()
     if (payload !== 'schedules') worker.wake()
   }
@@ -157,6 +178,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     database,
     schedules,
     runs,
+    claiming: createClaiming(store, bus),
     job(nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob {
       const job = typeof nameOrJob === 'string' ? defineJob(nameOrJob, definition!) : nameOrJob
       jobs.add(job)

@@ -1,12 +1,20 @@
 export type { AuditReport, Finding } from './client/audit.js'
 export type { BackfillOptions, BackfillReport } from './client/backfill.js'
+export type { CancelOptions, RetryReport } from './client/cancelling.js'
+export type { Claiming, ClaimingStatus } from './client/claiming.js'
 export type { Diagnosis } from './client/doctor.js'
+export type {
+  Enqueued,
+  Enqueueing,
+  EnqueueManyOptions,
+  EnqueueOptions,
+} from './client/enqueueing.js'
 export type { ForecastBucket } from './client/forecast.js'
 export type { HistoryEntry, HistoryOptions } from './client/history.js'
 export type { Occurrence } from './client/ledger.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'
-export type { Runs } from './client/runs.js'
+export type { Attempt, RetryFilter, Runs } from './client/runs.js'
 export type {
   ChangesOptions,
   DeleteOptions,
@@ -30,19 +38,30 @@ export {
 export type { EventMap, EventName, RunEvent, ScheduleEvent } from './events/bus.js'
 export type { Logger } from './logger.js'
 export type { DatabaseOption, EscapementOptions } from './options.js'
+export type { DirectRunOptions, EnqueueItem } from './runs/direct-run.js'
 export {
   defineJob,
+  type GateAnswer,
+  type GateContext,
   type HandlerContext,
+  type HandlerTransaction,
   type Job,
   type JobDefinition,
+  type OnStale,
   type ScopeProvider,
 } from './runs/job.js'
-export type { RetryPolicy } from './runs/retry-delay.js'
+export {
+  type ExponentialBackoff,
+  NonRetryableError,
+  RetryAfterError,
+  type RetryPolicy,
+} from './runs/retry-delay.js'
 export type { Run, RunState, RunTrigger } from './runs/run.js'
 export type { SkipReason } from './schedules/catch-up.js'
 export type { ScheduleDiff } from './schedules/diff.js'
 export type { CatchUp, Overlap, PolicyFields } from './schedules/policies.js'
 export type { Schedule, ScheduleDefinition, ScheduleState, StateNote } from './schedules/schedule.js'
+export type { TransactionLike } from './store/caller-transaction.js'
 export type { Database, Param, Queryable, Transaction } from './store/database.js'
 export type { DurationInput } from './time/duration.js'
 export type { InstantInput } from './time/instant.js'

@@ -5,7 +5,8 @@ import type { Clock } from './clock.js'
  * work is remembered, so that none falls between looking and sleeping.
  */
 export interface Wait {
-  sleep(ms: number): Promise<void>
+  /** Resolves to whether it was woken. */
+  sleep(ms: number): Promise<boolean>
   wake(): void
 }
 
@@ -19,7 +20,9 @@ export function createWait(clock: Clock): Wait {
         await clock.sleep(ms, sleeper.signal)
         sleeper = undefined
       }
+      const wasWoken = woken
       woken = false
+      return wasWoken
     },
     wake() {
       woken = true

@@ -11,11 +11,11 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors', 'logger', 'version'],
   ['time'],
   ['schedules', 'runs', 'transitions', 'clock'],
-  ['store', 'wait', 'breather'],
+  ['store', 'wait', 'gather', 'breather'],
   ['events'],
   ['client', 'scheduler', 'worker', 'sweeper'],
   ['escapement', 'options', 'config'],
-  ['server', 'testing', 'index'],
+  ['server', 'testing', 'adapters', 'index'],
   ['cli'],
 ]
 /** Neighbours in one layer that one of them may import from. */

@@ -182,13 +182,21 @@ async function auditSchedule(
   const segments = await segmentsOf(schedule, ledger.changes, rest, (at, detail) =>
     report.missing.push(finding('', at, detail)),
   )
+  const chain: { scope: string; at: Instant; afterMs: number }[] = []
+  /** An `after` timing has no plan times but those that it was given: they are looked at together. */
+  const joins = (scope: string, at: Instant): boolean => {
+    const afterMs = (segments.findLast((segment) => segment.after < at) ?? segments[0])?.afterMs ?? null
+    if (afterMs !== null) chain.push({ scope, at, afterMs })
+    return afterMs !== null
+  }
   const answers = new Answers(ledger.runs, ledger.skips, {
     run({ id, scope, trigger }, at) {
-      if (!isCovered(at)) return
+      if (!isCovered(at) || joins(scope, at)) return
       const detail = id === runIdOf(schedule.id, scope, at) ? 'a run' : 'a run with a foreign id'
       differs('unexpected', scope, at, `${detail} (${trigger})`)
     },
     skip({ scope, first, last, reason }) {
+      if (joins(scope, first)) return
       if (isCovered(first) && isCovered(last)) differs('unexpected', scope, first, `a skip (${reason})`)
     },
   })
@@ -237,9 +245,27 @@ async function auditSchedule(
     }
   }
   while (!answers.goTo(Number.POSITIVE_INFINITY)) await answers.fill()
+  auditChain(chain, report, finding)
   if (to === undefined && !schedule.is_deleted) {
     const overdue = overdueSince(schedule, segments.at(-1), now)
     if (overdue !== null) differs('missing', '', overdue, 'due and not decided yet')
   }
   await rest()
+}
+
+/** Plan times of an `after` timing come one by one, each at least the interval after the one before. */
+function auditChain(
+  chain: { scope: string; at: Instant; afterMs: number }[],
+  report: AuditReport,
+  finding: (scope: string, planTime: Instant, detail: string) => Finding,
+): void {
+  chain.sort((a, b) => a.at - b.at)
+  chain.forEach(({ scope, at, afterMs }, index) => {
+    const before = chain[index - 1]?.at
+    if (before === at) report.double.push(finding(scope, at, 'two answers'))
+    else report.occurrences += 1
+    if (before !== undefined && before < at && at < before + afterMs) {
+      report.unexpected.push(finding(scope, at, 'nearer to the one before than its interval'))
+    }
+  })
 }

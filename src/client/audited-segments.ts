@@ -4,6 +4,7 @@ import { gridOf } from '../schedules/plan.js'
 import type { ScheduleState } from '../schedules/schedule.js'
 import type { AuditedChange, AuditedSchedule } from '../store/queries/auditing.js'
 import { elapsedStep } from '../time/bounds.js'
+import { durationToMs } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
@@ -20,6 +21,8 @@ export interface Segment {
   scopes: readonly string[] | null
   startAt: Instant
   grid: Grid
+  /** Of an `after` timing: the least distance between its plan times. */
+  afterMs: number | null
   /** The distance of all its plan times in milliseconds, where they have one. */
   step: number | undefined
   /** What its plan times were computed with at first; null where they follow no zone. */
@@ -81,6 +84,7 @@ function segmentFrom(
     // `once` is due even when its time had passed at creation.
     startAt: content.timing.kind === 'once' ? Number.NEGATIVE_INFINITY : startAt,
     grid: gridOf({ timing: compileTiming(content.timing), until: untilAt }),
+    afterMs: content.timing.kind === 'after' ? durationToMs(content.timing.interval) : null,
     step: elapsedStep(content.timing),
     zoneData: zoneDataOf(content.timing, zone_data ?? ''),
   }

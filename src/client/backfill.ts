@@ -38,6 +38,7 @@ export function backfillRuns(
   options: BackfillOptions,
 ): Promise<BackfillReport> {
   return withLockedOne(parts, name, { action: 'backfill', actor: options.actor }, async (context, row) => {
+    if (row.timing.kind === 'after') throw noGrid(row)
     const runs = await missingRuns(context, row, readRange(row, options))
     const planTimes = [...new Set(runs.map(({ planTime }) => planTime))].map((time) => new Date(time))
     if (options.dryRun || runs.length === 0) {
@@ -90,5 +91,12 @@ function tooMany({ name }: ScheduleRow): EscapementError {
   return new EscapementError('range_too_large', {
     message: `from, to: "${name}" has more than ${MAX_BACKFILL} skipped occurrences in this range that could run. Fill it in several steps.`,
     details: { name, limit: MAX_BACKFILL },
+  })
+}
+
+function noGrid({ name }: ScheduleRow): EscapementError {
+  return new EscapementError('option_invalid', {
+    message: `"${name}" runs after its last completion: it has no plan times in the past to fill. Trigger it instead.`,
+    details: { name },
   })
 }

@@ -11,6 +11,7 @@ import { runCreated } from '../events/run-events.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
 import {
+  firstAfter,
   nextPlanTime,
   type Plannable,
   planOccurrences,
@@ -19,7 +20,8 @@ import {
   RUNS_AT_ONCE,
 } from '../schedules/plan.js'
 import type { ScheduleContent, ScheduleState } from '../schedules/schedule.js'
-import { enterLanes, leaveLanes } from '../store/queries/lanes.js'
+import { replaceOpen } from '../store/queries/cancelling.js'
+import { enterLanes, leaveLanes, listOpenSchedules } from '../store/queries/lanes.js'
 import {
   finishSchedules,
   type PlannedSchedule,
@@ -35,6 +37,7 @@ import {
 } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
+import { durationToMs } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
@@ -47,6 +50,8 @@ export interface ChangedTo {
   name?: string
   content?: ScheduleContent
   state?: { is: ScheduleState; reason?: string | null; by?: string | null; until?: Instant | null }
+  /** Whether a run of it is open: of an `after` timing the next plan time hangs on its end. */
+  hasOpenRun?: boolean
   /** Only what a person does makes a new version: nobody's `expectedVersion` is spoiled by a pause that ends. */
   isEdit?: false
 }
@@ -97,13 +102,16 @@ export async function changeSchedules(
     changes.map(({ row }) => row),
   )
   if (!isSettled) throw new BacklogLeft()
-  const written = changes.map(({ row, to }) => writtenOf(context, row, to))
+  await changeLanes(context, changes)
+  const open = await openRunsOf(context, changes)
+  const written = changes.map(({ row, to }) =>
+    writtenOf(context, row, { ...to, hasOpenRun: open.has(row.id) }),
+  )
   await writeSchedules(
     context,
     changes.map(({ row }) => row),
     written,
   )
-  await changeLanes(context, changes)
   return written.map(({ id }) => id)
 }
 
@@ -149,6 +157,19 @@ export function actOf(
   return { action, scheduleId: id, schedule: name, version, ...outcome }
 }
 
+/** In a statement after the lock: what ended before we had it must not be missed. */
+async function openRunsOf(
+  { session }: ChangeContext,
+  changes: readonly { row: ScheduleRow; to: ChangedTo }[],
+): Promise<Set<string>> {
+  const after = changes.filter(({ row, to }) => (to.content ?? row).timing.kind === 'after')
+  if (after.length === 0) return new Set()
+  return listOpenSchedules(
+    session,
+    after.map(({ row }) => row.id),
+  )
+}
+
 /** Open runs follow the overlap policy as it is now. */
 async function changeLanes(
   { session }: ChangeContext,
@@ -163,11 +184,12 @@ async function changeLanes(
 }
 
 /**
- * Ends pauses whose time has come: plan times up to that time were paused, those after it are the scheduler's, however
+ * Ends pauses and cooldowns whose time has come: plan times up to that time were paused, those after it are the scheduler's, however
  * late somebody comes to look. Returns whether there were any.
  */
 export async function endPauses(context: ChangeContext, rows: readonly ScheduleRow[]): Promise<boolean> {
-  const endOf = (row: ScheduleRow) => (row.state === 'paused' ? ms(row.state_until) : null)
+  const endOf = (row: ScheduleRow) =>
+    row.state === 'paused' || row.state === 'broken' ? ms(row.state_until) : null
   const ended = rows.filter((row) => (endOf(row) ?? Number.POSITIVE_INFINITY) <= context.now)
   for (const until of new Set(ended.map(endOf))) {
     const together = ended.filter((row) => endOf(row) === until)
@@ -222,6 +244,7 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
     return [{ schedule, plan, wakeAt: ms(schedule.state_until) }]
   })
   if (unasked.size > 0) throw new ScopesNeeded([...unasked])
+  await replaceOpen(session, planned)
   const created = new Set(planned.length > 0 ? await recordPlans(session, planned, channel) : [])
   for (const { schedule, plan } of planned) {
     const runs = plan.runs.filter(({ id }) => created.has(id))
@@ -244,6 +267,8 @@ export async function settleFirst<T>(
   const decided = Math.max(context.now, row.decided_through.getTime())
   const result = await then({ ...row, decided_through: new Date(decided) })
   const after = Math.max(decided, beforeFirst(row.timing, row.start_at.getTime()))
+  // Of an `after` timing the next plan time hangs on what the verb does.
+  if (row.timing.kind === 'after') return result
   if (row.state === 'active' && nextPlanTime(toPlannable(row), after) === null) await finish(context, row)
   return result
 }
@@ -318,8 +343,15 @@ export function writtenOf(
     by: row.state_by,
     until: ms(row.state_until),
   }
-  const nextAt = state.is === 'active' ? cursorAfter(content, bounds, decidedThrough) : null
-  const is = state.is === 'active' && nextAt === null ? 'finished' : state.is
+  const isAfter = content.timing.kind === 'after'
+  const nextAt =
+    state.is !== 'active'
+      ? null
+      : isAfter
+        ? cursorOfAfter(row, to, { content, bounds, decidedThrough, now })
+        : cursorAfter(content, bounds, decidedThrough)
+  const waitsForRun = isAfter && to.hasOpenRun
+  const is = state.is === 'active' && nextAt === null && !waitsForRun ? 'finished' : state.is
   return {
     id: row.id,
     name: to.name ?? row.name,
@@ -337,8 +369,45 @@ export function writtenOf(
     wakeAt: nextAt ?? state.until ?? null,
     decidedThrough,
     zoneData: zoneDataOf(content.timing, zoneData),
+    afterMs: content.timing.kind === 'after' ? durationToMs(content.timing.interval) : null,
+    counted: isAfter && isSameGrid(before, content) ? null : 0,
+    failures: failuresAfter(row, to),
     change: { action, actor, before, after: content },
   }
+}
+
+/**
+ * Of an `after` timing: what waits goes on waiting; what is enabled, or gets another interval, counts from now. While a
+ * run is open there is none.
+ */
+function cursorOfAfter(
+  row: ScheduleRow,
+  { hasOpenRun }: ChangedTo,
+  to: {
+    content: ScheduleContent
+    bounds: ReturnType<typeof boundsOf>
+    decidedThrough: Instant
+    now: Instant
+  },
+): Instant | null {
+  const { content, bounds, decidedThrough, now } = to
+  const isSame = isSameGrid(contentOf(row), content)
+  const isSettled = row.next_at !== null && row.next_at.getTime() <= now
+  const counted = isSame ? row.counted + Number(isSettled) : 0
+  if (hasOpenRun || (content.limit !== null && counted >= content.limit)) return null
+  if (isSame && row.state === 'active' && row.next_at !== null && !isSettled) return row.next_at.getTime()
+  const schedule = { timing: compileTiming(content.timing), until: bounds.untilAt }
+  return firstAfter(schedule, { from: now, startAt: Math.max(bounds.startAt, decidedThrough + 1) })
+}
+
+function isSameGrid(a: ScheduleContent, b: ScheduleContent): boolean {
+  return isDeepStrictEqual([a.timing, a.startAt], [b.timing, b.startAt])
+}
+
+/** What a person does begins anew. A cooldown that ends leaves one failure to go: the next run is its probe. */
+function failuresAfter(row: ScheduleRow, { isEdit }: ChangedTo): number | null {
+  if (isEdit !== false) return 0
+  return row.state === 'broken' ? Math.max(0, (row.policies.breaker?.failures ?? 1) - 1) : null
 }
 
 /** A limit is counted out only where that can have another result than the last time. */

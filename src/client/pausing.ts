@@ -1,10 +1,11 @@
 import { EscapementError } from '../errors.js'
-import { listGroup } from '../store/queries/schedules.js'
+import { findSchedule, listGroup, listInputs } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
 import { type ChangeContext, type ChangedTo, changeSchedules } from './change.js'
+import { closedGates, expectOpenGates } from './gating.js'
 import { expectVersion } from './schedule-errors.js'
 import { type EditOptions, type VerbParts, withLocked, withLockedOne } from './verb.js'
 
@@ -32,11 +33,13 @@ export function pauseOne(
 }
 
 /** As {@link pauseOne}. */
-export function resumeOne(
+export async function resumeOne(
   parts: VerbParts,
   name: string,
   options: EditOptions,
 ): Promise<ScheduleRow | undefined> {
+  const row = await findSchedule(parts.store, name)
+  if (row && resuming(row)) await expectOpenGates(parts, [row])
   return withLockedOne(parts, name, { action: 'resume', actor: options.actor }, async (context, row) => {
     expectVersion(row, options.expectedVersion)
     await changeSchedules(context, [row], resuming)
@@ -52,8 +55,15 @@ export function pauseGroup(parts: VerbParts, group: string, options: PauseOption
   })
 }
 
+/** Those whose gate is closed stay as they are. */
 export function resumeGroup(parts: VerbParts, group: string, options: EditOptions): Promise<number> {
-  return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming)
+  return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming, withOpenGates)
+}
+
+async function withOpenGates(parts: VerbParts, names: readonly string[]): Promise<string[]> {
+  const closed = await closedGates(parts, await listInputs(parts.store, names))
+  const isClosed = new Set(closed.map(({ name }) => name))
+  return names.filter((name) => !isClosed.has(name))
 }
 
 async function inChunks(
@@ -61,13 +71,15 @@ async function inChunks(
   group: string,
   options: { action: string; actor: string | undefined },
   changeFor: (context: ChangeContext) => (row: ScheduleRow) => ChangedTo | null,
+  choose: (parts: VerbParts, names: readonly string[]) => Promise<readonly string[]> = async (_, names) =>
+    names,
 ): Promise<number> {
   let changed = 0
   let after = ''
   for (;;) {
     const names = await listGroup(parts.store, group, { after, limit: CHUNK })
     if (names.length === 0) return changed
-    changed += await withLocked(parts, names, options, async (context, rows) => {
+    changed += await withLocked(parts, await choose(parts, names), options, async (context, rows) => {
       const still = rows.filter((row) => row.group === group)
       return (await changeSchedules(context, still, changeFor(context))).length
     })

@@ -2,6 +2,7 @@ import { beforeFirst } from '../schedules/bounds.js'
 import { readSkipRequests } from '../store/queries/planning.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
+import { durationToMs } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
 import { type PreviewedOccurrence, previewOccurrences } from '../time/preview.js'
 
@@ -9,6 +10,16 @@ export interface SchedulePreview {
   description: string
   /** The next plan times; `skipped` ones were wished away. */
   occurrences: (PreviewedOccurrence & { skipped: boolean })[]
+}
+
+/** Of an `after` timing there is the plan time that waits, if one does: the end of a run before it would give it. */
+function waiting(
+  { next_at }: ScheduleRow,
+  interval: string,
+  { after, count }: { after: Instant; count: number },
+): { after: Instant; count: number } {
+  if (next_at === null || next_at.getTime() <= after) return { after, count: 0 }
+  return { after: next_at.getTime() - durationToMs(interval), count: Math.min(count, 1) }
 }
 
 /** The next plan times of a schedule as it is, whether it is active or not. */
@@ -22,6 +33,7 @@ export async function previewSchedule(
     after: Math.max(after, beforeFirst(row.timing, row.start_at.getTime())),
     count,
     endAt: row.until_at?.getTime(),
+    ...(row.timing.kind === 'after' && waiting(row, row.timing.interval, { after, count })),
   })
   return {
     description,

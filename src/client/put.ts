@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createBreather } from '../breather.js'
-import { checkInput } from '../runs/job.js'
-import { unknownJob } from '../runs/job-registry.js'
+import { type AnyJob, checkInput } from '../runs/job.js'
 import { boundsOf, costOfBounds, countAhead } from '../schedules/bounds.js'
 import { firstPlanTime } from '../schedules/plan.js'
 import {
@@ -12,10 +11,16 @@ import {
   startingAtCreation,
 } from '../schedules/schedule.js'
 import { newScheduleId } from '../schedules/schedule-id.js'
-import { insertSchedules, listCreations, readNow, type Written } from '../store/queries/schedules.js'
-import { listJobs } from '../store/queries/workers.js'
+import {
+  insertSchedules,
+  listCreations,
+  listPaused,
+  readNow,
+  type Written,
+} from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import type { Store } from '../store/store.js'
+import { durationToMs } from '../time/duration.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
 import {
@@ -27,6 +32,8 @@ import {
   deleteDone,
   planTimeFields,
 } from './change.js'
+import { type Enabled, expectOpenGates } from './gating.js'
+import { codeOf, requireJobs } from './known-jobs.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
@@ -57,6 +64,7 @@ export interface PutReport {
 
 /** Creates or replaces; same content is no change. */
 export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<PutReport> {
+  if (request.races === undefined) await expectOpenGates(parts, await toBeEnabled(parts, request.declared))
   const byName = new Map(request.declared.map((declared) => [declared.name, declared]))
   await countLimits(parts.store, request.declared)
   const { changed, ended, raced } = await withLocked(
@@ -90,6 +98,20 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
     for (const [name, row] of rest.ended) ended.set(name, row)
   }
   return { changed, ended }
+}
+
+/** A put never resumes what is paused. */
+async function toBeEnabled({ store }: VerbParts, declared: readonly Declared[]): Promise<Enabled[]> {
+  const wanted = declared.filter(({ paused }) => !paused)
+  const paused = new Set(
+    await listPaused(
+      store,
+      wanted.map(({ name }) => name),
+    ),
+  )
+  return wanted
+    .filter(({ name }) => !paused.has(name))
+    .map(({ name, content }) => ({ name, job: content.job, input: content.input }))
 }
 
 const MAX_RACES = 5
@@ -155,6 +177,9 @@ function createdOf(
     wakeAt: nextAt,
     // The ledger of a new schedule begins just before its first plan time can be, also where that waits for a resume.
     decidedThrough: Math.min(now, first ?? now) - 1,
+    afterMs: content.timing.kind === 'after' ? durationToMs(content.timing.interval) : null,
+    counted: null,
+    failures: null,
     zoneData: zoneDataOf(content.timing, zoneData),
     change: { action, actor, before: null, after: content },
   }
@@ -173,6 +198,11 @@ function replaced(row: ScheduleRow, content: ScheduleContent): ChangedTo | null 
   }
 }
 
+/** An `after` timing takes one scope, and no provider. */
+function isAfter({ timing }: ScheduleContent): boolean {
+  return timing.kind === 'after'
+}
+
 /** Checks definitions against their jobs. */
 export async function declare(
   { store, jobs }: VerbParts,
@@ -183,23 +213,21 @@ export async function declare(
     content: parseSchedule(name, definition),
     paused: definition.paused ?? false,
   }))
-  const isLocal = ({ content }: Declared) => jobs.get(content.job) !== undefined
-  const published = parsed.every(isLocal) ? [] : await listJobs(store)
-  for (const { content } of parsed) {
-    const job = jobs.get(content.job)
+  const asked = definitions.map(({ definition }) => definition.job)
+  const published = await requireJobs(store, jobs, asked)
+  for (const [index, { content }] of parsed.entries()) {
+    const job = codeOf(jobs, asked[index]!)
     if (job) await checkInput(job, content.input)
-    else if (!published.some(({ name }) => name === content.job)) {
-      const known = [...jobs.all(), ...published].map(({ name }) => name)
-      throw unknownJob(content.job, [...new Set(known)])
-    }
   }
-  const hasProvider = (name: string) =>
-    jobs.get(name)?.scopes !== undefined || published.some((job) => job.name === name && job.provider)
-  return parsed.map(({ name, content, paused }) => ({
+  const hasProvider = (job: AnyJob | string, name: string) =>
+    codeOf(jobs, job)?.scopes !== undefined || published.some((one) => one.name === name && one.provider)
+  return parsed.map(({ name, content, paused }, index) => ({
     name,
     content: {
       ...content,
-      scopes: content.scopes ?? (hasProvider(content.job) ? null : [DEFAULT_SCOPE]),
+      scopes:
+        content.scopes ??
+        (hasProvider(asked[index]!, content.job) && !isAfter(content) ? null : [DEFAULT_SCOPE]),
     },
     paused,
   }))

@@ -7,7 +7,7 @@ import { jsonMistake } from '../runs/storable.js'
 import { DEFAULT_SCOPE } from '../schedules/schedule.js'
 import { insertManualRun } from '../store/queries/ledger.js'
 import { findRun } from '../store/queries/runs.js'
-import { findSchedule, notify } from '../store/queries/schedules.js'
+import { clearCursorsOfAfter, findSchedule, notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import { type ChangeContext, logAction, settleFirst } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
@@ -58,6 +58,7 @@ async function insert(
   })
   if (!isNew && !(options.key !== undefined && (await findRun(context.session, id)))) return runOpen(row)
   if (isNew) {
+    if (row.timing.kind === 'after') await clearCursorsOfAfter(context.session, [row.id])
     await logAction(context, row, `trigger ${id}`)
     await notify(context.session, context.channel, 'runs')
     context.created.push(runCreated({ id, scope, planTime: null }, row))

@@ -33,11 +33,18 @@ export interface EventMap {
   /** It has no plan time left. */
   'schedule.finished': ScheduleEvent
   'schedule.deleted': ScheduleEvent
+  'schedule.broken': ScheduleEvent & { reason: string }
   'run.created': RunEvent
   'run.started': RunEvent
   'run.succeeded': RunEvent
   'run.retrying': RunEvent
   'run.failed': RunEvent
+  'run.cancelled': RunEvent
+  'run.skipped': RunEvent
+  'run.progress': { runId: string; fraction: number | null; note: string | null }
+  'worker.lost': { workerId: string; host: string; pid: number }
+  'claiming.paused': { reason: string | null; by: string | null }
+  'claiming.resumed': { by: string | null }
 }
 
 export type EventName = keyof EventMap
@@ -48,11 +55,18 @@ const EVENT_NAMES: readonly string[] = [
   'schedule.resumed',
   'schedule.finished',
   'schedule.deleted',
+  'schedule.broken',
   'run.created',
   'run.started',
   'run.succeeded',
   'run.retrying',
   'run.failed',
+  'run.cancelled',
+  'run.skipped',
+  'run.progress',
+  'worker.lost',
+  'claiming.paused',
+  'claiming.resumed',
 ] satisfies EventName[]
 
 export type Listener<Name extends EventName> = (event: EventMap[Name]) => unknown
@@ -60,6 +74,8 @@ export type Listener<Name extends EventName> = (event: EventMap[Name]) => unknow
 export interface EventBus {
   /** Returns the function that ends it. */
   on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  /** Whether anybody listens: what nobody hears need not be told. */
+  has(name: EventName): boolean
   emit<Name extends EventName>(name: Name, event: EventMap[Name]): void
 }
 
@@ -76,6 +92,7 @@ export function createEventBus(logger: Logger): EventBus {
       listeners.set(name, set.add(listener))
       return () => void set.delete(listener)
     },
+    has: (name) => (listeners.get(name)?.size ?? 0) > 0,
     emit(name, event) {
       for (const listener of listeners.get(name) ?? []) {
         // A listener's mistake must not undo or stop what it was told about, now or later.

@@ -12,9 +12,9 @@ describe('defineJob', () => {
       new RegExp(
         [
           'job "report": timout: unknown field \\(did you mean "timeout"\\?\\)',
+          'job "report": retry.backoff\\[0\\]: "soon" .*',
           'job "report": handler: undefined – must be a function',
           'job "report": retry.attempts: 0 – must be a whole number of at least 1',
-          'job "report": retry.backoff\\[0\\]: "soon" .*',
           'job "report": timeout: "0s" – must be longer than nothing, and at most 24 days',
           'job "report": lease: "1s" – must be at least 5 seconds, and at most 24 days',
         ].join('\\n'),
@@ -24,6 +24,22 @@ describe('defineJob', () => {
 
   it('has one attempt when the list of delays is empty, after a crash too', () => {
     expect(defineJob('j', { retry: { attempts: 5, backoff: [] }, handler }).retry.attempts).toBe(1)
+  })
+
+  it.each([
+    [{ onStale: 'fail' }, /onStale: "fail" – means at most once, so it takes retry: \{ attempts: 1 \}/],
+    [{ onStale: 'maybe' }, /onStale: "maybe" – must be "retry" or "fail"/],
+    [{ concurrency: 0 }, /concurrency: 0 – must be a whole number of at least 1/],
+    [{ concurrencyKey: 'a b' }, /concurrencyKey: "a b" – must name a field of the input/],
+    [{ gate: true }, /gate: true – must be a function/],
+    [{ transactional: 1 }, /transactional: 1 – must be true or false/],
+    [{ retry: { backoff: 'fast' } }, /retry.backoff: "fast" – must be a list of durations, or \{ first/],
+    [
+      { retry: { backoff: { first: '1s', factor: 0, jitter: 2, mx: 1 } } },
+      /mx: unknown field[\s\S]*factor: 0[\s\S]*jitter: 2/,
+    ],
+  ])('refuses %j', (wrong, message) => {
+    expect(() => defineJob('j', { handler, ...wrong } as never)).toThrowError(message)
   })
 
   it('refuses a timeout that no timer can hold', () => {
@@ -40,7 +56,7 @@ describe('defineJob', () => {
 
   it('has the defaults that the documentation names', () => {
     expect(defineJob('j', { handler })).toMatchObject({
-      retry: { attempts: 3, backoffMs: [10_000, 60_000, 600_000] },
+      retry: { attempts: 3, backoff: [10_000, 60_000, 600_000] },
       timeoutMs: 3_600_000,
       leaseMs: 30_000,
     })

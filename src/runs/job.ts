@@ -4,12 +4,18 @@ import type { Logger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { type DurationInput, readElapsed } from '../time/duration.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
-import { RETRY_DEFAULTS, type Retry, type RetryPolicy } from './retry-delay.js'
+import {
+  BACKOFF_DEFAULTS,
+  type ExponentialBackoff,
+  RETRY_DEFAULTS,
+  type Retry,
+  type RetryPolicy,
+} from './retry-delay.js'
 import type { Run } from './run.js'
 import { isStorable } from './storable.js'
 
 /** What a handler is given. Its return value becomes the run's `result`. */
-export interface HandlerContext<Input = unknown> {
+export interface HandlerContext<Input = unknown, Transactional extends boolean = boolean> {
   job: string
   input: Input
   run: Run
@@ -17,14 +23,49 @@ export interface HandlerContext<Input = unknown> {
   attempt: number
   /** The nominal instant of the occurrence; null for a direct run. Use it instead of the time of day. */
   planTime: Date | null
+  /** The plan time before that one, by the schedule's timing as it is now: [previousPlanTime, planTime) is its interval. */
+  previousPlanTime: Date | null
   scope: string | null
   workerId: string
-  /** Aborted when the lease is lost, the timeout has passed, or the worker is told to stop. */
+  /** Aborted when the lease is lost, the timeout has passed, the run was cancelled, or the worker is told to stop. */
   signal: AbortSignal
   log: Logger
+  /** How far it has come, from 0 to 1, for those who watch. Written down about once a second. */
+  progress(fraction: number, note?: string): void
+  /** Adds to the run's counters. With `errors` above 0, a run that succeeds counts as failed for the breaker. */
+  totals(counters: Readonly<Record<string, number>>): void
+  /** Renews the lease now. Rejects with `lease_lost`, or `cancelled`, if the run is not this attempt's any more. */
+  heartbeat(): Promise<void>
+  /**
+   * Of a `transactional` job: what is written through it is committed together with the run's success, or not at all.
+   */
+  tx: Transactional extends true ? HandlerTransaction : undefined
 }
 
-export interface JobDefinition<Schema extends StandardSchemaV1 = StandardSchemaV1> {
+/** A transaction on the user's own rows, as `database.transaction` gives it. */
+export interface HandlerTransaction {
+  query<Row = Record<string, unknown>>(text: string, params?: readonly HandlerParam[]): Promise<Row[]>
+  script(text: string): Promise<void>
+}
+
+type HandlerScalar = null | boolean | number | string | Date
+type HandlerParam = HandlerScalar | readonly HandlerScalar[]
+
+/** What a gate is asked about. `schedule` is the name of the schedule; null for a direct run. */
+export interface GateContext<Input = unknown> {
+  schedule: string | null
+  input: Input
+}
+
+/** True lets work begin; otherwise the reason why not. */
+export type GateAnswer = true | { reason: string }
+
+export type OnStale = 'retry' | 'fail'
+
+export interface JobDefinition<
+  Schema extends StandardSchemaV1 = StandardSchemaV1,
+  Transactional extends boolean = boolean,
+> {
   /** Any Standard Schema (zod, valibot, arktype); inputs are checked when a schedule is put and before a run starts. */
   input?: Schema
   retry?: RetryPolicy
@@ -44,12 +85,42 @@ export interface JobDefinition<Schema extends StandardSchemaV1 = StandardSchemaV
    * means that there is nothing to run; when it throws, it is asked again soon.
    */
   scopes?: ScopeProvider
-  handler: (context: HandlerContext<StandardSchemaV1.InferOutput<Schema>>) => unknown
+  /**
+   * What becomes of a run whose worker died or lost its lease: `retry` tries it again, so that it may be executed
+   * twice; `fail` ends it as failed with `stale_lease`, so that it is executed at most once. `fail` takes
+   * `retry: { attempts: 1 }`.
+   * @default 'retry'
+   */
+  onStale?: OnStale
+  /** How many of its runs may be worked on at once in all processes together. Without it, any number. */
+  concurrency?: number
+  /**
+   * A field of the input, such as `customer` or `order.id`: of runs that have the same there, one is worked on at a
+   * time, in all processes together. Those without that field are not held back.
+   */
+  concurrencyKey?: string
+  /**
+   * A precondition: asked when a schedule of this job is put or resumed, which is refused while it is closed, and before
+   * a run starts, which is then skipped with the reason.
+   */
+  gate?: (context: GateContext<StandardSchemaV1.InferOutput<Schema>>) => GateAnswer | Promise<GateAnswer>
+  /**
+   * Gives the handler a transaction, `tx`, that commits together with the run's success: what is written through it
+   * happens exactly once.
+   * @default false
+   */
+  transactional?: Transactional
+  handler: (context: HandlerContext<StandardSchemaV1.InferOutput<Schema>, Transactional>) => unknown
 }
 
 export type ScopeProvider = (context: { now: Date }) => readonly string[] | Promise<readonly string[]>
 
-export const JOB_DEFAULTS = { timeout: '1 hour', lease: '30s' } satisfies Partial<JobDefinition>
+export const JOB_DEFAULTS = {
+  timeout: '1 hour',
+  lease: '30s',
+  onStale: 'retry',
+  transactional: false,
+} satisfies Partial<JobDefinition>
 
 /** A named handler with its policies. The type parameter is what `put` and `enqueue` take as input. */
 export interface Job<Input = unknown> {
@@ -59,6 +130,12 @@ export interface Job<Input = unknown> {
   readonly timeoutMs: number
   readonly leaseMs: number
   readonly scopes: ScopeProvider | undefined
+  readonly onStale: OnStale
+  readonly concurrency: number | null
+  /** The path into the input. */
+  readonly concurrencyKey: readonly string[] | null
+  readonly gate: ((context: GateContext<never>) => GateAnswer | Promise<GateAnswer>) | undefined
+  readonly transactional: boolean
   readonly handler: (context: HandlerContext<never>) => unknown
   /** Only a type: carries what `put` takes as input. */
   readonly inputType?: (input: Input) => void
@@ -79,13 +156,26 @@ const SHORTEST_LEASE_MS = 5_000
 /** A timer of the host holds 24.8 days and fires at once beyond. */
 const LONGEST_TIMER_MS = 24 * 86_400_000
 const RETRY_FIELDS = ['attempts', 'backoff']
-const FIELDS = ['input', 'retry', 'timeout', 'lease', 'scopes', 'handler']
+const BACKOFF_FIELDS = ['first', 'factor', 'max', 'jitter']
+const FIELDS = [
+  'input',
+  'retry',
+  'timeout',
+  'lease',
+  'scopes',
+  'onStale',
+  'concurrency',
+  'concurrencyKey',
+  'gate',
+  'transactional',
+  'handler',
+]
 
 /** Defines a job without registering it; every mistake is reported at once. */
-export function defineJob<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>>(
-  name: string,
-  definition: JobDefinition<Schema>,
-): Job<StandardSchemaV1.InferInput<Schema>> {
+export function defineJob<
+  Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>,
+  Transactional extends boolean = false,
+>(name: string, definition: JobDefinition<Schema, Transactional>): Job<StandardSchemaV1.InferInput<Schema>> {
   return readOrThrow('job_invalid', (report) => {
     if (typeof name !== 'string' || name.trim() === '') return report('name', 'a job needs a name')
     if (name.length > LONGEST_NAME || !isStorable(name)) {
@@ -106,14 +196,11 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
       report(`retry.${field}`, `unknown field${didYouMean(field, RETRY_FIELDS)}`)
   }
   const { attempts = RETRY_DEFAULTS.attempts } = retry
-  const backoff: readonly DurationInput[] = retry.backoff ?? RETRY_DEFAULTS.backoff
-  if (!Array.isArray(backoff))
-    return report('retry.backoff', `${quote(backoff)} – must be a list of durations`)
+  const backoff = readBackoff(retry.backoff ?? RETRY_DEFAULTS.backoff, report)
   if (typeof handler !== 'function') report('handler', `${quote(handler)} – must be a function`)
   if (!Number.isInteger(attempts) || attempts < 1) {
     report('retry.attempts', `${quote(attempts)} – must be a whole number of at least 1`)
   }
-  const backoffMs = backoff.map((delay, index) => readElapsed(delay, `retry.backoff[${index}]`, report) ?? 0)
   const timeoutMs = readElapsed(timeout, 'timeout', report)
   if (timeoutMs !== undefined && (timeoutMs <= 0 || timeoutMs > LONGEST_TIMER_MS)) {
     report('timeout', `${quote(timeout)} – must be longer than nothing, and at most 24 days`)
@@ -125,27 +212,82 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
   const { scopes } = definition
   if (scopes !== undefined && typeof scopes !== 'function')
     report('scopes', `${quote(scopes)} – must be a function`)
-  if (handler === undefined || timeoutMs === undefined || leaseMs === undefined) return undefined
+  const { gate, onStale = JOB_DEFAULTS.onStale, transactional = JOB_DEFAULTS.transactional } = definition
+  if (gate !== undefined && typeof gate !== 'function') report('gate', `${quote(gate)} – must be a function`)
+  if (onStale !== 'retry' && onStale !== 'fail') {
+    report('onStale', `${quote(onStale)} – must be "retry" or "fail"`)
+  }
+  const hasOneAttempt = attempts === 1 || (Array.isArray(backoff) && backoff.length === 0)
+  if (onStale === 'fail' && !hasOneAttempt) {
+    report('onStale', '"fail" – means at most once, so it takes retry: { attempts: 1 }')
+  }
+  if (typeof transactional !== 'boolean') {
+    report('transactional', `${quote(transactional)} – must be true or false`)
+  }
+  const { concurrency = null, concurrencyKey = null } = definition
+  if (concurrency !== null && (!Number.isInteger(concurrency) || concurrency < 1)) {
+    report('concurrency', `${quote(concurrency)} – must be a whole number of at least 1`)
+  }
+  if (concurrencyKey !== null && !(typeof concurrencyKey === 'string' && KEY_PATH.test(concurrencyKey))) {
+    report('concurrencyKey', `${quote(concurrencyKey)} – must name a field of the input, such as "customer"`)
+  }
+  if (handler === undefined || timeoutMs === undefined || leaseMs === undefined || backoff === undefined) {
+    return undefined
+  }
   return {
     name,
     schema: definition.input,
-    retry: { attempts: backoffMs.length === 0 ? 1 : attempts, backoffMs },
+    retry: { attempts: hasOneAttempt ? 1 : attempts, backoff },
     timeoutMs,
     leaseMs,
     scopes,
+    onStale,
+    concurrency,
+    concurrencyKey: concurrencyKey?.split('.') ?? null,
+    gate,
+    transactional,
     handler,
   }
 }
 
-/** The input as the job's schema makes it, or the error `input_invalid` with every mistake. */
-export async function checkInput(job: AnyJob, input: unknown): Promise<unknown> {
+const KEY_PATH = /^[^.{},"\\\s]+(\.[^.{},"\\\s]+)*$/
+
+function readBackoff(backoff: unknown, report: Report): Retry['backoff'] | undefined {
+  if (Array.isArray(backoff)) {
+    return backoff.map((delay, index) => readElapsed(delay, `retry.backoff[${index}]`, report) ?? 0)
+  }
+  if (typeof backoff !== 'object' || backoff === null) {
+    return report(
+      'retry.backoff',
+      `${quote(backoff)} – must be a list of durations, or { first, factor, max, jitter }`,
+    )
+  }
+  for (const field of Object.keys(backoff)) {
+    if (!BACKOFF_FIELDS.includes(field)) {
+      report(`retry.backoff.${field}`, `unknown field${didYouMean(field, BACKOFF_FIELDS)}`)
+    }
+  }
+  const { first, factor, max, jitter } = { ...BACKOFF_DEFAULTS, ...(backoff as ExponentialBackoff) }
+  const firstMs = readElapsed(first, 'retry.backoff.first', report)
+  const maxMs = readElapsed(max, 'retry.backoff.max', report)
+  if (!(typeof factor === 'number' && factor >= 1 && factor <= 100)) {
+    report('retry.backoff.factor', `${quote(factor)} – must be a number from 1 to 100`)
+  }
+  if (!(typeof jitter === 'number' && jitter >= 0 && jitter <= 1)) {
+    report('retry.backoff.jitter', `${quote(jitter)} – must be a number from 0 to 1`)
+  }
+  return firstMs === undefined || maxMs === undefined ? undefined : { firstMs, factor, maxMs, jitter }
+}
+
+/** The input as the job's schema makes it, or the error `input_invalid` with every mistake; `at` is where it was given. */
+export async function checkInput(job: AnyJob, input: unknown, at = 'input'): Promise<unknown> {
   if (!job.schema) return input
   const result = await job.schema['~standard'].validate(input)
   if (!result.issues) return result.value
   throw mistakesError(
     'input_invalid',
     result.issues.map(({ path = [], message }) => ({
-      field: ['input', ...path.map((step) => String(typeof step === 'object' ? step.key : step))].join('.'),
+      field: [at, ...path.map((step) => String(typeof step === 'object' ? step.key : step))].join('.'),
       message,
     })),
   )

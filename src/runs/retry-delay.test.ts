@@ -1,11 +1,23 @@
 import { expect, it } from 'vitest'
 import { retryDelayMs } from './retry-delay.js'
 
+const delays = (retry: Parameters<typeof retryDelayMs>[0], random = 0) =>
+  [1, 2, 3, 4, 5].map((attempt) => retryDelayMs(retry, attempt, random))
+
 it('follows the list, repeats its last, and ends with the attempts', () => {
-  const retry = { attempts: 5, backoffMs: [10, 20] }
-  expect([1, 2, 3, 4, 5].map((attempt) => retryDelayMs(retry, attempt))).toEqual([10, 20, 20, 20, null])
+  expect(delays({ attempts: 5, backoff: [10, 20] })).toEqual([10, 20, 20, 20, null])
 })
 
 it('means no retry when the list is empty', () => {
-  expect(retryDelayMs({ attempts: 5, backoffMs: [] }, 1)).toBeNull()
+  expect(delays({ attempts: 5, backoff: [] })).toEqual([null, null, null, null, null])
+})
+
+it('grows by its factor up to its maximum', () => {
+  const backoff = { firstMs: 10, factor: 3, maxMs: 100, jitter: 0.5 }
+  expect(delays({ attempts: 5, backoff })).toEqual([10, 30, 90, 100, null])
+})
+
+it('leaves the share of the wait to chance that is asked for', () => {
+  const backoff = { firstMs: 100, factor: 1, maxMs: 1000, jitter: 0.5 }
+  expect(delays({ attempts: 3, backoff }, 1)).toEqual([50, 50, null, null, null])
 })

@@ -8,21 +8,60 @@ export interface RetryPolicy {
    */
   attempts?: number
   /**
-   * How long to wait after the first, second, … failed attempt; the last one repeats. An empty list means no retry.
+   * How long to wait after the first, second, … failed attempt; the last one repeats. An empty list means no retry. Or
+   * a wait that grows.
    * @default ['10s', '1m', '10m']
    */
-  backoff?: readonly DurationInput[]
+  backoff?: readonly DurationInput[] | ExponentialBackoff
+}
+
+/** Waits `first`, then `factor` times as long each time, up to `max`. */
+export interface ExponentialBackoff {
+  first: DurationInput
+  /** @default 2 */
+  factor?: number
+  /** @default '1 hour' */
+  max?: DurationInput
+  /**
+   * The share of each wait that is left to chance, so that what failed together does not come back together: 0 for
+   * none, 1 for all of it.
+   * @default 0.5
+   */
+  jitter?: number
 }
 
 export const RETRY_DEFAULTS = { attempts: 3, backoff: ['10s', '1m', '10m'] } satisfies RetryPolicy
+export const BACKOFF_DEFAULTS = {
+  factor: 2,
+  max: '1 hour',
+  jitter: 0.5,
+} satisfies Partial<ExponentialBackoff>
 
 export interface Retry {
   attempts: number
-  backoffMs: readonly number[]
+  backoff: readonly number[] | { firstMs: number; factor: number; maxMs: number; jitter: number }
 }
 
-/** The wait after attempt number `attempt` failed, or null when the run has none left. */
-export function retryDelayMs({ attempts, backoffMs }: Retry, attempt: number): number | null {
-  if (attempt >= attempts || backoffMs.length === 0) return null
-  return backoffMs[Math.min(attempt, backoffMs.length) - 1]!
+/** The wait after attempt number `attempt` failed, or null when the run has none left. `random` is from 0 to 1. */
+export function retryDelayMs({ attempts, backoff }: Retry, attempt: number, random: number): number | null {
+  if (attempt >= attempts) return null
+  if (!('firstMs' in backoff)) return backoff[Math.min(attempt, backoff.length) - 1] ?? null
+  const whole = Math.min(backoff.firstMs * backoff.factor ** (attempt - 1), backoff.maxMs)
+  return Math.round(whole * (1 - backoff.jitter * random))
+}
+
+/** Thrown by a handler: this run has failed for good, whatever attempts it has left. */
+export class NonRetryableError extends Error {
+  override readonly name = 'NonRetryableError'
+}
+
+/** Thrown by a handler: the next attempt, if there is one left, begins after this long. */
+export class RetryAfterError extends Error {
+  override readonly name = 'RetryAfterError'
+  readonly after: DurationInput
+
+  constructor(message: string, { after, ...options }: { after: DurationInput } & ErrorOptions) {
+    super(message, options)
+    this.after = after
+  }
 }

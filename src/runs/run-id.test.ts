@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs'
 import { expect, it } from 'vitest'
-import { RUN_ID_NAMESPACE, runIdOf } from './run-id.js'
+import { directRunIdOf, RUN_ID_NAMESPACE, runIdOf } from './run-id.js'
 
 const page = fs.readFileSync(new URL('../../docs/reference/run-ids.md', import.meta.url), 'utf8')
 
@@ -9,6 +9,14 @@ it('gives the id that the documentation promises', () => {
   const [, schedule, scope, planTime, runId] = /^\| `(.+?)` \| `(.+?)` \| `(.+?)` \| `(.+?)` \|$/m.exec(page)!
   expect(runIdOf(schedule!, scope!, Date.parse(planTime!))).toBe(runId)
   expect(page).toContain(RUN_ID_NAMESPACE)
+})
+
+it('gives a direct run with a key the id that the documentation promises', () => {
+  const [, job, key, runId] = /^\| `(.+?)` +\| `(.+?)` +\| `(.+?)` \|$/m.exec(
+    page.split('## Direct runs')[1]!,
+  )!
+  expect(directRunIdOf(job!, key!)).toBe(runId)
+  expect(runId).toMatch(/^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/)
 })
 
 it('is a UUIDv5 of the namespace and the name', () => {

@@ -1,5 +1,6 @@
-import { hash } from 'node:crypto'
+import { createHash, hash } from 'node:crypto'
 import type { Instant } from '../time/instant.js'
+import { uuidFrom } from './uuid.js'
 
 /** The namespace of all scheduled runs. Fixed for ever: a changed one would make old occurrences run again. */
 export const RUN_ID_NAMESPACE = '0d6a6d0e-3a5b-5f0e-9d3c-6f1f6f8a2b41'
@@ -22,4 +23,13 @@ export function uuidOf(name: string): string {
   const hex = hash('sha1', bytes, 'hex')
   const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0b11)
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/**
+ * The id of a direct run that was asked for under a key: a UUIDv8 of the first bytes of the SHA-256 of
+ * `escapement|direct|<job>`, a zero byte and `<key>`. The SQL function `enqueue` derives the same. No text of
+ * PostgreSQL holds a zero byte, so that no job and key can pass for another job and key.
+ */
+export function directRunIdOf(job: string, key: string): string {
+  return uuidFrom(createHash('sha256').update(`escapement|direct|${job}\0${key}`).digest(), 8)
 }

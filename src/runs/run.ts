@@ -11,6 +11,8 @@ export interface Run {
   queue: string
   priority: number
   trigger: RunTrigger
+  /** Under which a direct run was asked for, if it was. */
+  key: string | null
   /** The schedule that this run is an occurrence of; null for a direct run. */
   scheduleId: string | null
   scheduleVersion: number | null
@@ -23,6 +25,10 @@ export interface Run {
   attempt: number
   workerId: string | null
   result: unknown
+  /** How far its handler says that it has come, from 0 to 1, and where it is. */
+  progress: { fraction: number; note: string | null } | null
+  /** Counters that its handler has added up. */
+  totals: Readonly<Record<string, number>> | null
   error: { code: string; message: string } | null
   createdAt: Date
   startedAt: Date | null

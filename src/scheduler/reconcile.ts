@@ -9,7 +9,9 @@
  * any. It is `zone-data-change.ts` that computes cursors of older data anew.
  */
 import { gridOf } from '../schedules/plan.js'
+import { restartAfter } from '../store/queries/ends.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
+import { finishSchedules } from '../store/queries/planning.js'
 import {
   type CheckedSchedule,
   lockForReconciling,
@@ -47,10 +49,10 @@ export async function reconcileSlice(
   store: Store,
   zoneData: string,
   { after, limit }: { after: string; limit: number },
-): Promise<{ mended: string[]; next: string | null }> {
+): Promise<{ mended: string[]; next: string | null; ids: string[] }> {
   const rows = await readSlice(store, { after, limit })
   const mended = await mend(store, zoneData, rows)
-  return { mended, next: rows.length < limit ? null : rows.at(-1)!.id }
+  return { mended, next: rows.length < limit ? null : rows.at(-1)!.id, ids: rows.map(({ id }) => id) }
 }
 
 /** The same for those that are due and that no tick takes. */
@@ -64,8 +66,17 @@ async function mend(store: Store, zoneData: string, rows: readonly CheckedSchedu
   return store.transaction(async (session) => {
     const locked = await lockForReconciling(session, suspects)
     const repairs = locked.flatMap((row) => repairOrNone(row, zoneData))
-    if (repairs.length > 0) await repairCursors(session, repairs)
-    return repairs.map(({ name }) => name)
+    // An `after` schedule without a cursor may hang on an open run: that is as it should be.
+    const hanging = repairs.filter(({ hangs }) => hangs)
+    const wrong = repairs.filter(({ hangs }) => !hangs)
+    if (wrong.length > 0) await repairCursors(session, wrong)
+    const done = wrong.filter(({ isDone }) => isDone)
+    if (done.length > 0) await finishSchedules(session, done)
+    const restarted = await restartAfter(
+      session,
+      hanging.map(({ id }) => id),
+    )
+    return [...wrong, ...hanging.filter(({ id }) => restarted.has(id))].map(({ name }) => name)
   })
 }
 
@@ -80,18 +91,32 @@ function repairOrNone(row: CheckedSchedule, zoneData: string): Repair[] {
 
 function repairOf(row: CheckedSchedule, zoneData: string): Repair[] {
   const own = zoneDataOf(row.timing, zoneData)
-  const repair = { id: row.id, name: row.name, zoneData: own }
+  const repair = {
+    id: row.id,
+    name: row.name,
+    zoneData: own,
+    hangs: false,
+    isDone: false,
+    deleteWhenDone: false,
+  }
+  if (row.state === 'active' && row.timing.kind === 'after') {
+    // What waits is right whenever it is; what does not may hang on a run, and a statement of its own tells.
+    if (row.next_at !== null && wakesFor(row, row.next_at.getTime())) return []
+    const hangs = row.next_at === null && row.cursor_version === row.version
+    return [{ ...repair, nextAt: null, wakeAt: null, hangs }]
+  }
   if (row.state !== 'active') {
     // One that is not active has no cursor, or ticks would find it due and take nothing.
-    const wakeAt = row.state === 'paused' ? (row.state_until?.getTime() ?? null) : null
+    const wakeAt = row.state === 'finished' ? null : (row.state_until?.getTime() ?? null)
     const isRight = row.next_at === null && row.cursor_version === row.version
     return isRight ? [] : [{ ...repair, nextAt: null, wakeAt, zoneData: row.zone_data }]
   }
   const isOfOtherData = own !== null && row.zone_data !== own
   if (isOfOtherData && row.next_at !== null && wakesFor(row, row.next_at.getTime())) return []
   const nextAt = expectedCursor(row)
-  if (nextAt === null && row.next_at === null && row.cursor_version === row.version) return []
-  if (nextAt === (row.next_at?.getTime() ?? null) && nextAt !== null && wakesFor(row, nextAt)) return []
+  if (nextAt === null)
+    return [{ ...repair, nextAt, wakeAt: null, isDone: true, deleteWhenDone: row.delete_when_done }]
+  if (nextAt === (row.next_at?.getTime() ?? null) && wakesFor(row, nextAt)) return []
   return [{ ...repair, nextAt, wakeAt: nextAt }]
 }
 

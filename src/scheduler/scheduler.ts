@@ -1,3 +1,4 @@
+import { tellCancelled } from '../client/cancelling.js'
 import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { runCreated, tellCreated } from '../events/run-events.js'
@@ -6,9 +7,11 @@ import type { Logger } from '../logger.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
 import { listDueProviders, msUntilWake, setAsideFirst, setAsideProvider } from '../store/queries/planning.js'
+import type { Retention } from '../store/queries/pruning.js'
 import { readNow } from '../store/queries/schedules.js'
 import { isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
+import { type DurationInput, durationToMs } from '../time/duration.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
@@ -22,9 +25,28 @@ export interface SchedulerOptions {
    * @default 1000
    */
   batch?: number
+  /**
+   * How long ended runs are kept: cancelled and skipped ones as long as those that succeeded. False keeps them for ever.
+   * @default { succeeded: '30 days', failed: '90 days' }
+   */
+  retention?: RetentionOption
 }
 
-export const SCHEDULER_DEFAULTS = { batch: 1000 } satisfies SchedulerOptions
+export type RetentionOption = false | { succeeded?: DurationInput; failed?: DurationInput }
+
+export const SCHEDULER_DEFAULTS = {
+  batch: 1000,
+  retention: { succeeded: '30 days', failed: '90 days' },
+} satisfies SchedulerOptions
+
+export function retentionOf(option: RetentionOption): Retention | null {
+  if (option === false) return null
+  const { succeeded, failed } = { ...SCHEDULER_DEFAULTS.retention, ...option }
+  return {
+    succeededMs: durationToMs(succeeded, 'scheduler.retention.succeeded'),
+    failedMs: durationToMs(failed, 'scheduler.retention.failed'),
+  }
+}
 
 /** Of a herd: while the database records one, this process plans the other. */
 const BATCHES_AT_ONCE = 2
@@ -48,6 +70,8 @@ export interface Scheduler {
   tick(): Promise<TickReport>
   /** All that is due: batch after batch, until one comes short. */
   tickWhileDue(): Promise<void>
+  /** A whole pass of what it sees to beside its ticks, if one is due. */
+  upkeep(): Promise<void>
 }
 
 /** Ticks while anything is due, then sleeps until the nearest cursor; waits out a database that is away. */
@@ -60,10 +84,11 @@ export function createScheduler(parts: {
   /** The version of the zone data that this process computes with. */
   zoneData: string
   batch: number
+  retention: Retention | null
 }): Scheduler {
   const { store, bus, logger, jobs, zoneData, batch } = parts
   const verbParts = { store, jobs, bus, zoneData }
-  const upkeep = createUpkeep(verbParts, logger)
+  const upkeep = createUpkeep(verbParts, parts.retention, logger)
   const wait = createWait(parts.clock)
   const providers = createProviders(jobs, wait.wake)
   /** How many schedules a batch takes at the moment. */
@@ -131,7 +156,7 @@ export function createScheduler(parts: {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving(half, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, isCut: false, created: [], ended: [], acts: [] }
+      return { due: 1, isCut: false, created: [], ended: [], acts: [], replaced: [] }
     }
   }
 
@@ -178,6 +203,9 @@ export function createScheduler(parts: {
   return {
     tick: () => tickOnce(Number.POSITIVE_INFINITY),
     tickWhileDue,
+    async upkeep() {
+      while (await upkeep.step());
+    },
     wake: wait.wake,
     start() {
       stopping = false
@@ -192,7 +220,8 @@ export function createScheduler(parts: {
   }
 }
 
-function emitAll(bus: EventBus, { created, ended, acts }: TickReport): void {
+function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport): void {
+  tellCancelled(bus, replaced)
   tellActs(bus, acts)
   tellCreated(
     bus,

@@ -3,6 +3,7 @@ import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-da
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
+import { type CancelledRun, replaceOpen } from '../store/queries/cancelling.js'
 import {
   type DueLimits,
   type DueSchedule,
@@ -29,6 +30,8 @@ export interface TickReport {
   created: { run: PlannedRun; schedule: DueSchedule }[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
+  /** Open runs that a new one has taken the place of. */
+  replaced: CancelledRun[]
   /** What newer zone data moved. */
   acts: ScheduleAct[]
 }
@@ -52,7 +55,7 @@ export async function tick(
   return store.transaction(async (session) => {
     const locked = await lockDueSchedules(session, limits)
     const { now } = locked
-    if (now === null) return { due: 0, isCut: false, created: [], ended: [], acts: [] }
+    if (now === null) return { due: 0, isCut: false, created: [], ended: [], acts: [], replaced: [] }
     const context = { session, channel: store.channel, now, zoneData }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
@@ -73,11 +76,12 @@ export async function tick(
         unplannable.push({ id: schedule.id, error: String((error as Error).message) })
       }
     }
+    const replaced = await replaceOpen(session, planned)
     const created = new Set(planned.length > 0 ? await recordPlans(session, planned, store.channel) : [])
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
-    const done = planned.filter(({ plan }) => plan.nextAt === null).map(({ schedule }) => schedule)
+    const done = planned.filter(({ plan }) => plan.isDone).map(({ schedule }) => schedule)
     const ended = await finish(session, done)
     return {
       due: locked.due.length,
@@ -87,6 +91,7 @@ export async function tick(
         plan.runs.filter(({ id }) => created.has(id)).map((run) => ({ run, schedule })),
       ),
       ended,
+      replaced,
     }
   })
 }

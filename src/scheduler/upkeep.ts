@@ -12,7 +12,9 @@ import type { VerbParts } from '../client/verb.js'
 import { monotonicMs } from '../clock.js'
 import type { Logger } from '../logger.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
+import { pruneSkips, type Retention } from '../store/queries/pruning.js'
 import { readIdRange } from '../store/queries/reconciling.js'
+import { prune } from './prune.js'
 import { BEFORE_ALL_IDS, reconcileOverdue, reconcileSlice } from './reconcile.js'
 import { applyZoneData } from './zone-data-change.js'
 
@@ -28,7 +30,7 @@ export interface Upkeep {
   step(): Promise<boolean>
 }
 
-export function createUpkeep(parts: VerbParts, logger: Logger): Upkeep {
+export function createUpkeep(parts: VerbParts, retention: Retention | null, logger: Logger): Upkeep {
   const { store, zoneData } = parts
   let begunAt = Number.NEGATIVE_INFINITY
   let pass: AsyncGenerator<string[], void> | undefined
@@ -38,10 +40,12 @@ export function createUpkeep(parts: VerbParts, logger: Logger): Upkeep {
     yield* applyZoneData(parts, logger)
     await fillStrandedLanes(store)
     yield reconcileOverdue(store, zoneData)
+    if (retention !== null) yield* prune(store, retention)
     position ??= idWithin(await readIdRange(store))
     let isWholeTurn = position === BEFORE_ALL_IDS
     for (let chunk = 0; chunk < CHUNKS; chunk++) {
-      const { mended, next } = await reconcileSlice(store, zoneData, { after: position, limit: CHUNK })
+      const { mended, next, ids } = await reconcileSlice(store, zoneData, { after: position, limit: CHUNK })
+      if (retention !== null) await pruneSkips(store, ids, retention.failedMs)
       position = next ?? BEFORE_ALL_IDS
       yield mended
       if (next !== null) continue

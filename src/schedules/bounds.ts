@@ -22,7 +22,8 @@ export function boundsOf(content: PlanTimeFields, createdAt: Instant): PlanTimeB
   const startAt = content.startAt === null ? createdAt : Date.parse(content.startAt)
   const endAt = content.endAt === null ? undefined : Date.parse(content.endAt)
   const untilAt =
-    content.limit === null
+    // An `after` timing has no grid on which to count ahead.
+    content.limit === null || content.timing.kind === 'after'
       ? endAt
       : (counted(content.timing, { startAt, endAt, limit: content.limit }) ?? endAt)
   return { startAt, untilAt: untilAt ?? null }
@@ -30,7 +31,7 @@ export function boundsOf(content: PlanTimeFields, createdAt: Instant): PlanTimeB
 
 /** How many plan times are counted to find the bounds. */
 export function costOfBounds({ timing, limit }: Pick<ScheduleContent, 'timing' | 'limit'>): number {
-  return limit === null ? 0 : countsTo(timing, limit)
+  return limit === null || timing.kind === 'after' ? 0 : countsTo(timing, limit)
 }
 
 /**

@@ -111,7 +111,7 @@ describe('planOccurrences', () => {
     const all = schedule(minutely, '10:01:00', { catchUp: 'all', grace: '3 minutes' }, { scopes })
     const limited = (mostRuns: number) => {
       const { runs, nextAt, decidedThrough } = planOccurrences(all, at('10:09:30'), undefined, { mostRuns })
-      return [runs.length, shown({ runs: [], skips: [], nextAt, decidedThrough })]
+      return [runs.length, shown({ runs: [], skips: [], nextAt, isDone: false, decidedThrough })]
     }
     expect(limited(7)).toEqual([
       6,

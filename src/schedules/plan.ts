@@ -16,6 +16,8 @@ export interface Plannable {
   nextAt: Instant | null
   /** Exclusive end of the plan times, from `endAt` or `limit`; null for none. */
   until: Instant | null
+  /** Of an `after` timing: how many plan times its limit leaves; null for any number. */
+  left?: number | null
 }
 
 export interface PlannedRun {
@@ -31,12 +33,25 @@ type PlannedSkip = SkippedRange & { scope: string }
 export interface Plan {
   runs: PlannedRun[]
   skips: PlannedSkip[]
-  /** The new cursor; null when no plan time is left. */
+  /** The new cursor; null when no plan time is left, or while the next one hangs on a run. */
   nextAt: Instant | null
+  /** Whether no plan time can follow. */
+  isDone: boolean
   decidedThrough: Instant
 }
 
-export function gridOf({ timing, until }: Pick<Plannable, 'timing' | 'until'>): Grid {
+/** Of an `after` timing there is the plan time that waits, if one does, and no other. */
+export function gridOf({
+  timing,
+  until,
+  nextAt = null,
+}: Pick<Plannable, 'timing' | 'until'> & Partial<Plannable>): Grid {
+  if (timing.timing.kind === 'after') {
+    return {
+      next: (after) => (nextAt !== null && nextAt > after ? nextAt : null),
+      previous: (before) => (nextAt !== null && nextAt < before ? nextAt : null),
+    }
+  }
   if (until === null) return timing
   return {
     next(after) {
@@ -60,21 +75,53 @@ export function planOccurrences(
 ): Plan {
   const { nextAt } = schedule
   const grid = gridOf(schedule)
-  if (nextAt === null || nextAt > now) return { runs: [], skips: [], nextAt, decidedThrough: now }
+  const isAfter = schedule.timing.timing.kind === 'after'
+  if (nextAt === null || nextAt > now) {
+    return { runs: [], skips: [], nextAt, isDone: nextAt === null && !isAfter, decidedThrough: now }
+  }
   const policy = catchUpPolicyOf(schedule.policies)
   const most = Math.max(1, Math.floor(mostRuns / Math.max(1, schedule.scopes.length)))
   const { run, skip, last } = catchUp(grid, policy, { first: nextAt, now, requests, budget, most })
+  if (isAfter) return planAfter(schedule, { run, skip, now })
   const following = grid.next(last)
+  const isDone = following === null
   // Backlog is left: what lies between here and now is not decided yet.
   const decidedThrough = following !== null && following <= now ? last : now
   if (schedule.scopes.length === 0) {
-    return { runs: [], skips: noScope(nextAt, last), nextAt: following, decidedThrough }
+    return { runs: [], skips: noScope(nextAt, last), nextAt: following, isDone, decidedThrough }
   }
+  const replaced = schedule.policies.overlap === 'replace' ? run.slice(0, -1) : []
   return {
-    runs: run.flatMap((planTime) => runsAt(schedule, grid, planTime, policy.delayMs)),
-    skips: forScopes(schedule.scopes, skip),
+    runs: run.slice(replaced.length).flatMap((planTime) => runsAt(schedule, grid, planTime, policy.delayMs)),
+    skips: forScopes(schedule.scopes, [...skip, ...replaced.map(replacedAt)]),
     nextAt: following,
+    isDone,
     decidedThrough,
+  }
+}
+
+/** Of several plan times that are due together, the newest replaces the others before they have begun. */
+function replacedAt(planTime: Instant): SkippedRange {
+  return { first: planTime, last: planTime, reason: 'overlap' }
+}
+
+/** One plan time is due. If it runs, the next one hangs on its end; if not, it is the interval from now. */
+function planAfter(
+  schedule: Plannable,
+  { run, skip, now }: { run: readonly Instant[]; skip: readonly SkippedRange[]; now: Instant },
+): Plan {
+  const left = schedule.left ?? null
+  const following = schedule.timing.next(now)
+  const isOver = following === null || (schedule.until !== null && following >= schedule.until)
+  const isDone = (left !== null && left <= 1) || (run.length === 0 && isOver)
+  return {
+    runs: run.flatMap((planTime) =>
+      runsAt(schedule, gridOf(schedule), planTime, spanMs(schedule.policies.delay)),
+    ),
+    skips: forScopes(schedule.scopes, skip),
+    nextAt: isDone || run.length > 0 ? null : following,
+    isDone,
+    decidedThrough: now,
   }
 }
 
@@ -93,7 +140,14 @@ export function planSkipped(
   const scopes = schedule.scopes.length === 0 ? [NO_SCOPE] : schedule.scopes
   const ranges =
     first === null || first > through ? [] : [{ first, last: grid.previous(through + 1)!, reason }]
-  return { runs: [], skips: forScopes(scopes, ranges), nextAt: grid.next(through), decidedThrough: through }
+  const nextAt = grid.next(through)
+  return {
+    runs: [],
+    skips: forScopes(scopes, ranges),
+    nextAt,
+    isDone: nextAt === null,
+    decidedThrough: through,
+  }
 }
 
 function runsAt(schedule: Plannable, grid: Grid, planTime: Instant, delayMs: number): PlannedRun[] {
@@ -163,6 +217,18 @@ export function firstPlanTime(
   schedule: Pick<Plannable, 'timing' | 'until'>,
   { startAt, now }: { startAt: Instant | null; now: Instant },
 ): Instant | null {
-  const isOnce = schedule.timing.timing.kind === 'once'
+  const { kind } = schedule.timing.timing
+  if (kind === 'after') return firstAfter(schedule, { from: now, startAt })
+  const isOnce = kind === 'once'
   return nextPlanTime(schedule, isOnce ? Number.NEGATIVE_INFINITY : Math.max(startAt ?? now, now) - 1)
+}
+
+/** The plan time of an `after` timing that counts from `from`: an end, or an enabling. */
+export function firstAfter(
+  { timing, until }: Pick<Plannable, 'timing' | 'until'>,
+  { from, startAt }: { from: Instant; startAt: Instant | null },
+): Instant | null {
+  const next = timing.next(from)
+  const at = next === null ? null : Math.max(next, startAt ?? next)
+  return at !== null && (until === null || at < until) ? at : null
 }

@@ -1,8 +1,10 @@
+import { didYouMean } from '../time/did-you-mean.js'
 import { type DurationInput, formatDuration, readDuration, readElapsed } from '../time/duration.js'
 import { quote, type Report } from '../time/report.js'
+import type { Breaker } from './breaker.js'
 
 export type CatchUp = 'latest' | 'none' | 'all'
-export type Overlap = 'allow' | 'skip' | 'queue'
+export type Overlap = 'allow' | 'skip' | 'queue' | 'replace'
 
 /** How a schedule treats its plan times. */
 export interface PolicyFields {
@@ -30,7 +32,8 @@ export interface PolicyFields {
   grace?: DurationInput
   /**
    * What to do while an earlier run of the same schedule and scope is open: `allow` runs both, `skip` records the new
-   * occurrence as skipped, `queue` lets one wait.
+   * occurrence as skipped, `queue` lets one wait, `replace` cancels the open run. An `after` timing never overlaps: it
+   * takes `skip` only.
    * @default 'allow'
    */
   overlap?: Overlap
@@ -45,6 +48,12 @@ export interface PolicyFields {
    * @default '0 seconds'
    */
   jitter?: DurationInput
+  /**
+   * Takes the schedule out (state `broken`) when so many scheduled runs in a row have failed, or succeeded with
+   * `totals.errors` above 0. With `cooldown` it is tried again after that long, and the next failure takes it out
+   * again; without, somebody resumes or edits it. Without a breaker, it goes on whatever fails.
+   */
+  breaker?: { failures: number; cooldown?: DurationInput }
   /**
    * Whether a schedule with no plan time left is deleted. Its runs stay.
    * @default false
@@ -61,6 +70,7 @@ export interface Policies {
   overlap: Overlap
   delay: string
   jitter: string
+  breaker: Breaker | null
   deleteWhenDone: boolean
 }
 
@@ -85,6 +95,7 @@ export const POLICY_FIELDS: readonly (keyof PolicyFields)[] = [
   'overlap',
   'delay',
   'jitter',
+  'breaker',
   'deleteWhenDone',
 ]
 
@@ -109,12 +120,44 @@ export function readPolicies(fields: PolicyFields, kind: string | undefined, rep
     catchUpWindow: window === null ? null : span(window, 'catchUpWindow', report),
     catchUpLimit,
     grace: span(given.grace, 'grace', report),
-    overlap: oneOf(given.overlap, ['allow', 'skip', 'queue'], 'overlap', report),
+    overlap: oneOf(given.overlap, ['allow', 'skip', 'queue', 'replace'], 'overlap', report),
     delay: span(given.delay, 'delay', report),
     jitter: span(given.jitter, 'jitter', report),
+    breaker:
+      given.breaker === undefined || given.breaker === null ? null : readBreaker(given.breaker, report),
     deleteWhenDone,
   }
 }
+
+function readBreaker(breaker: unknown, report: Report): Breaker | null {
+  if (typeof breaker !== 'object' || breaker === null) {
+    report('breaker', `${quote(breaker)} – must be { failures, cooldown? }`)
+    return null
+  }
+  for (const field of Object.keys(breaker)) {
+    if (!BREAKER_FIELDS.includes(field)) {
+      report(`breaker.${field}`, `unknown field${didYouMean(field, BREAKER_FIELDS)}`)
+    }
+  }
+  const { failures, cooldown } = breaker as { failures: unknown; cooldown?: unknown }
+  if (
+    !Number.isInteger(failures) ||
+    (failures as number) < 1 ||
+    (failures as number) > MAX_BREAKER_FAILURES
+  ) {
+    report(
+      'breaker.failures',
+      `${quote(failures)} – must be a whole number from 1 to ${MAX_BREAKER_FAILURES}`,
+    )
+  }
+  return {
+    failures: failures as number,
+    cooldown: cooldown === undefined || cooldown === null ? null : span(cooldown, 'breaker.cooldown', report),
+  }
+}
+
+const BREAKER_FIELDS = ['failures', 'cooldown']
+const MAX_BREAKER_FAILURES = 10_000
 
 function definedOnly<T extends object>(fields: T): T {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as T

@@ -35,6 +35,7 @@ describe('parseSchedule', () => {
         overlap: 'allow',
         delay: '0 seconds',
         jitter: '0 seconds',
+        breaker: null,
         deleteWhenDone: false,
       },
       limit: null,
@@ -113,9 +114,26 @@ describe('parseSchedule', () => {
     expect(mistakes('s', { ...fine, input: '\\u0000 \\ud800' })).toEqual([])
   })
 
-  it('refuses what this version cannot carry out', () => {
-    expect(mistakes('s', { ...fine, timing: after('1 hour') })).toEqual([
-      expect.stringMatching(/^timing.kind: "after"/),
+  it('keeps runs of an after timing from overlapping, in one scope', () => {
+    const timing = after('1 hour')
+    expect(parseSchedule('s', { ...fine, timing }).policies.overlap).toBe('skip')
+    const wrong = { ...fine, timing, overlap: 'queue' as const, scopes: ['a', 'b'] }
+    expect(mistakes('s', wrong)).toEqual([
+      expect.stringMatching(/^overlap: "queue" – runs of an "after" timing never overlap/),
+      expect.stringMatching(/^scopes: .* an "after" timing takes one scope/),
     ])
+  })
+
+  it.each([
+    ['breaker: 3', /^breaker: 3 – must be \{ failures, cooldown\? \}/, 3],
+    ['no failures', /^breaker.failures: 0 – must be a whole number from 1/, { failures: 0 }],
+    [
+      'an unknown field',
+      /^breaker.cooldwn: unknown field \(did you mean "cooldown"\?\)/,
+      { failures: 1, cooldwn: 1 },
+    ],
+    ['a cooldown that is none', /^breaker.cooldown: "soon"/, { failures: 1, cooldown: 'soon' }],
+  ])('refuses a breaker with %s', (_, message, breaker) => {
+    expect(mistakes('s', { ...fine, breaker: breaker as never })).toEqual([expect.stringMatching(message)])
   })
 })

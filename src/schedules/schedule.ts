@@ -1,5 +1,13 @@
+import {
+  DEFAULT_QUEUE,
+  readJobName,
+  readJson,
+  readLabel,
+  readPriority,
+  readText,
+} from '../runs/assignment.js'
 import type { Job } from '../runs/job.js'
-import { isStorable, jsonMistake } from '../runs/storable.js'
+import { isStorable } from '../runs/storable.js'
 import { MAX_LIMIT } from '../time/bounds.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
@@ -11,7 +19,6 @@ import { POLICY_FIELDS, type Policies, type PolicyFields, readPolicies } from '.
 
 export type ScheduleState = 'active' | 'paused' | 'broken' | 'finished'
 
-const DEFAULT_QUEUE = 'default'
 export const DEFAULT_SCOPE = 'global'
 
 /** What a caller puts: a timing, a job and its input, and how to treat them. */
@@ -111,7 +118,6 @@ const FIELDS: readonly string[] = [
   'paused',
   ...POLICY_FIELDS,
 ] satisfies (keyof ScheduleDefinition)[]
-const INT4_MAX = 2_147_483_647
 
 /** Checks a definition and fills in its defaults. Every mistake is reported at once, by field. */
 export function parseSchedule(name: string, definition: ScheduleDefinition): ScheduleContent {
@@ -137,13 +143,7 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     if (!FIELDS.includes(field)) report(field, `unknown field${didYouMean(field, FIELDS)}`)
   }
   const { priority = 0, metadata = null, input = null } = definition
-  if (!Number.isInteger(priority) || Math.abs(priority) > INT4_MAX) {
-    report('priority', `${quote(priority)} – must be a whole number`)
-  }
   const timing = readTiming(definition.timing, 'timing', report)
-  if (timing?.kind === 'after') {
-    report('timing.kind', '"after" – this version has once, every, cron and rrule')
-  }
   const zone = timing !== undefined && 'zone' in timing ? timing.zone : 'UTC'
   const startAt = readBound(definition.startAt, zone, 'startAt', report)
   const endAt = readBound(definition.endAt, zone, 'endAt', report)
@@ -158,13 +158,17 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     report('metadata', `${quote(metadata)} – must be an object`)
   }
   const content = {
-    job: readJobName(definition.job, report),
+    job: readJobName(definition.job, 'job', report),
     input: readJson(input, 'input', report),
     queue: readLabel(definition.queue ?? DEFAULT_QUEUE, 'queue', report),
-    priority,
+    priority: readPriority(priority, 'priority', report),
     group: definition.group === undefined ? null : readLabel(definition.group, 'group', report),
     scopes: definition.scopes === undefined ? null : readScopes(definition.scopes, report),
-    policies: readPolicies(definition, timing?.kind, report),
+    policies: readPolicies(
+      timing?.kind === 'after' ? neverOverlapping(definition, report) : definition,
+      timing?.kind,
+      report,
+    ),
     description:
       definition.description === undefined ? null : readText(definition.description, 'description', report),
     metadata: readJson(metadata, 'metadata', report) as ScheduleContent['metadata'],
@@ -173,6 +177,16 @@ function readContent(definition: ScheduleDefinition, report: Report): ScheduleCo
     limit: definition.limit ?? null,
   }
   return timing && { ...content, timing: startingAt(timing, startAt) }
+}
+
+/** The next plan time hangs on the end of the last run: there is one lane, and one run in it. */
+function neverOverlapping(definition: ScheduleDefinition, report: Report): ScheduleDefinition {
+  const { overlap = 'skip', scopes = [] } = definition
+  if (overlap === 'queue' || overlap === 'replace') {
+    report('overlap', `${quote(overlap)} – runs of an "after" timing never overlap: leave it out`)
+  }
+  if (scopes.length > 1) report('scopes', `${quote(scopes)} – an "after" timing takes one scope`)
+  return { ...definition, overlap: 'skip' }
 }
 
 function readLimit(limit: unknown, report: Report): void {
@@ -192,31 +206,6 @@ export function startingAtCreation(content: ScheduleContent, createdAt: Instant)
   return { ...content, startAt: null, timing: startingAt(content.timing, null) }
 }
 
-function readJobName(job: unknown, report: Report): string {
-  const name = typeof job === 'object' && job !== null ? (job as Job).name : job
-  if (typeof name === 'string' && name !== '') return name
-  report('job', `${quote(job)} – must be a job or the name of one`)
-  return ''
-}
-
-function readText(value: unknown, field: string, report: Report): string {
-  if (typeof value !== 'string' || value === '' || !isStorable(value)) {
-    report(field, `${quote(value)} – must be a text, not empty`)
-  }
-  return value as string
-}
-
-/** Labels are in indexes, which hold no long texts. */
-const LONGEST_LABEL = 200
-
-function readLabel(value: unknown, field: string, report: Report): string {
-  const label = readText(value, field, report)
-  if (typeof label === 'string' && label.length > LONGEST_LABEL) {
-    report(field, `${quote(label)} – is longer than ${LONGEST_LABEL} characters`)
-  }
-  return label
-}
-
 function readScopes(scopes: unknown, report: Report): readonly string[] {
   if (!Array.isArray(scopes) || scopes.length === 0 || !scopes.every(isScope)) {
     report('scopes', `${quote(scopes)} – must be a list of at least one text, each of 1 to 200 characters`)
@@ -234,15 +223,4 @@ function readBound(input: unknown, zone: string, field: string, report: Report):
   if (input === undefined || input === null) return null
   const instant = readAnchor(input, zone, field, report)
   return instant === undefined ? null : formatInstant(instant)
-}
-
-/** What JSON cannot carry would come back as something else, so it is refused. */
-function readJson(value: unknown, field: string, report: Report): unknown {
-  try {
-    const mistake = jsonMistake(value, field)
-    if (mistake) return report(mistake.field, mistake.message) ?? null
-    return JSON.parse(JSON.stringify(value))
-  } catch (error) {
-    return report(field, `is not JSON: ${(error as Error).message}`) ?? null
-  }
 }

@@ -39,6 +39,19 @@ export interface Database extends Queryable {
    */
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
 
+  /**
+   * Holds a session's advisory lock for as long as this process is connected: it is gone when the process is. After a
+   * broken connection it is taken again, which `onTakenAgain` tells. Null where no connection can be kept for it; else
+   * the answer lets go of it.
+   */
+  holdLock(key: string, onTakenAgain: () => void): Promise<(() => Promise<void>) | null>
+
+  /**
+   * Throws `database_busy` inside the callback of a transaction that holds the only session: a call that is not of that
+   * transaction would wait for ever. For those whose call is made by somebody else; absent where there are sessions enough.
+   */
+  refuseInsideTransaction?(): void
+
   /** Waits for what is under way, then lets go of the database. Later calls are refused with `closed`. */
   close(): Promise<void>
 }

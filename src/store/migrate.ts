@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
 import { EscapementError } from '../errors.js'
 import type { Database, Queryable } from './database.js'
-import { quoteIdentifier } from './store.js'
+import { channelOf, quoteIdentifier, quoteLiteral } from './store.js'
 
 /**
  * Migrations are the numbered files beside this one, applied in order, forward only, all in one transaction under
@@ -97,6 +97,7 @@ create table if not exists ${quoted}.migrations (
 }
 
 async function readMigrations(schema: string): Promise<Migration[]> {
+  const values = { schema: quoteIdentifier(schema), channel: quoteLiteral(channelOf(schema)) }
   const files = (await fs.readdir(MIGRATIONS)).filter((file) => file.endsWith('.sql')).sort()
   return Promise.all(
     files.map(async (file) => {
@@ -104,7 +105,8 @@ async function readMigrations(schema: string): Promise<Migration[]> {
       return {
         number: Number.parseInt(file, 10),
         name: file.replace(/\.sql$/, ''),
-        sql: text.replaceAll('{schema}', quoteIdentifier(schema)),
+        // In one pass, and by a function: a name may hold what looks like a placeholder.
+        sql: text.replace(/\{(schema|channel)\}/g, (_, name: keyof typeof values) => values[name]),
       }
     }),
   )

@@ -30,7 +30,11 @@ function bound(database: Database): Database {
     query: database.query.bind(database),
     transaction: database.transaction.bind(database),
     listen: database.listen.bind(database),
+    holdLock: database.holdLock.bind(database),
     close: database.close.bind(database),
+    ...(database.refuseInsideTransaction && {
+      refuseInsideTransaction: database.refuseInsideTransaction.bind(database),
+    }),
   }
 }
 

@@ -144,6 +144,13 @@ class PGliteDatabase implements EmbeddedDatabase {
     }
   }
 
+  async holdLock(key: string): Promise<() => Promise<void>> {
+    await this.query(`select pg_advisory_lock(${BigInt(key)})`)
+    return async () => {
+      if (!this.#closing) await this.query(`select pg_advisory_unlock(${BigInt(key)})`)
+    }
+  }
+
   async dump(): Promise<Blob> {
     const reply = await this.#takeTurn(() => this.#engine.request({ op: 'dump' }))
     if ('error' in reply) throw errorFromFields(reply.error)
@@ -151,7 +158,7 @@ class PGliteDatabase implements EmbeddedDatabase {
   }
 
   async close(): Promise<void> {
-    this.#refuseInsideTransaction()
+    this.refuseInsideTransaction()
     this.#closing ??= this.#turn.then(async () => {
       await this.#engine.request({ op: 'close' })
       await this.#engine.terminate()
@@ -160,16 +167,8 @@ class PGliteDatabase implements EmbeddedDatabase {
     await this.#closing
   }
 
-  #takeTurn<T>(work: () => Promise<T>): Promise<T> {
-    this.#refuseInsideTransaction()
-    if (this.#closing) throw closedError()
-    const result = this.#turn.then(work)
-    this.#turn = result.catch(() => {})
-    return result
-  }
-
   /** Inside a transaction's callback the turn would never come: it waits for that callback to settle. */
-  #refuseInsideTransaction(): void {
+  refuseInsideTransaction(): void {
     const tx = this.#current.getStore()
     if (!tx || tx.ended) return
     throw new EscapementError('database_busy', {
@@ -177,6 +176,14 @@ class PGliteDatabase implements EmbeddedDatabase {
         'The embedded database has one session, and the transaction around this call holds it. ' +
         'Use the `tx` that was handed to the callback.',
     })
+  }
+
+  #takeTurn<T>(work: () => Promise<T>): Promise<T> {
+    this.refuseInsideTransaction()
+    if (this.#closing) throw closedError()
+    const result = this.#turn.then(work)
+    this.#turn = result.catch(() => {})
+    return result
   }
 }
 

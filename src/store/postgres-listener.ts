@@ -2,13 +2,15 @@ import pg from 'pg'
 import type { ClientLike } from './postgres-session.js'
 
 /**
- * One connection for all notifications, opened with the first channel.
+ * One connection for all notifications and for the locks that say that this process lives, opened with the first of
+ * them.
  *
  * When it breaks it is opened again, with backoff, and every listener is called once with an empty payload: what
  * was sent in between is lost, so they had better look. Nothing else depends on it: polling alone is correct.
  */
 export interface Listener {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
+  holdLock(key: string, onTakenAgain: () => void): Promise<(() => Promise<void>) | null>
   close(): Promise<void>
 }
 
@@ -20,10 +22,12 @@ interface ListenConnection {
 const DEADLINE_MS = 10_000
 const END_PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
+const LOCK_RETRY_MS = 1_000
 const LAST_RETRY_MS = 5_000
 
 export function openListener(connect: () => Promise<ListenConnection>): Listener {
   const channels = new Map<string, Set<(payload: string) => void>>()
+  const locks = new Map<string, () => void>()
   let connection: Promise<ListenConnection> | undefined
   let retry: NodeJS.Timeout | undefined
   let closed = false
@@ -40,7 +44,19 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
     for (const channel of channels.keys()) {
       await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
     }
+    for (const key of locks.keys()) await takeLock(client, key)
     return opened
+  }
+
+  /** Not waiting: it may still be held by our own session that broke, until the server notices. */
+  async function takeLock(client: ClientLike, key: string): Promise<void> {
+    const text = `select pg_try_advisory_lock(${BigInt(key)}) as taken`
+    const { rows } = await client.query({ text, query_timeout: DEADLINE_MS })
+    if ((rows as { taken: boolean }[])[0]?.taken) return
+    const again = () => {
+      if (!closed && locks.has(key) && current?.client === client) takeLock(client, key).catch(() => {})
+    }
+    setTimeout(again, LOCK_RETRY_MS).unref()
   }
 
   let current: ListenConnection | undefined
@@ -55,9 +71,10 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   function reopen(delayMs: number): void {
     clearTimeout(retry)
     retry = setTimeout(async () => {
-      if (closed || channels.size === 0) return
+      if (closed || (channels.size === 0 && locks.size === 0)) return
       try {
         await connected()
+        for (const onTakenAgain of locks.values()) onTakenAgain()
         for (const listeners of channels.values()) for (const listener of listeners) listener('')
       } catch {
         if (!closed) reopen(Math.min(delayMs * 2, LAST_RETRY_MS))
@@ -104,6 +121,22 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
           .catch(() => {})
       }
     },
+    async holdLock(key, onTakenAgain) {
+      try {
+        const { client } = await connected()
+        locks.set(key, onTakenAgain)
+        await takeLock(client, key)
+      } catch {
+        locks.set(key, onTakenAgain)
+        if (current) lost(current)
+        else reopen(FIRST_RETRY_MS)
+      }
+      return async () => {
+        locks.delete(key)
+        const text = `select pg_advisory_unlock(${BigInt(key)})`
+        await current?.client.query({ text, query_timeout: DEADLINE_MS }).catch(() => {})
+      }
+    },
     async close() {
       closed = true
       clearTimeout(retry)
@@ -118,6 +151,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
 /** For connections that cannot spare one: nothing is ever heard, and polling does without. */
 export const silentListener: Listener = {
   listen: async () => async () => {},
+  holdLock: async () => null,
   close: async () => {},
 }
 

@@ -45,13 +45,17 @@ export interface ScheduleRow {
   decided_through: Date
   has_requests: boolean
   plan_error: string | null
+  /** Plan times of an `after` timing that were decided. */
+  counted: number
+  /** Scheduled runs that failed in a row. */
+  failures: number
 }
 
 /** For `schedules as s join cursors as c`. */
 export const SCHEDULE_COLUMNS = `s.id, s.name, s.version, s.job, s.input, s.queue, s.priority, s."group", s.scopes, s.timing,
   s.policies, s.description, s.metadata, s.start_at, s.end_at, s."limit", s.until_at, s.source, s.state, s.state_reason,
   s.state_by, s.state_since, s.state_until, s.ledger_from, s.zone_data, s.created_at, s.updated_at,
-  c.version as cursor_version, c.next_at, c.decided_through, c.has_requests, c.plan_error`
+  c.version as cursor_version, c.next_at, c.decided_through, c.has_requests, c.plan_error, c.counted, c.failures`
 
 export const SCHEDULES_AND_CURSORS =
   '{schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id'
@@ -95,7 +99,8 @@ export function contentOf(row: ScheduleRow): ScheduleContent {
     priority: row.priority,
     group: row.group,
     scopes: row.scopes,
-    policies: row.policies,
+    // Rows from before there were breakers have none.
+    policies: { ...row.policies, breaker: row.policies.breaker ?? null },
     description: row.description,
     metadata: row.metadata,
     startAt: startsAtCreation ? null : row.start_at.toISOString(),
@@ -107,7 +112,10 @@ export function contentOf(row: ScheduleRow): ScheduleContent {
 
 /** `provided` stands in for the scopes of a schedule whose job has a provider. */
 export function toPlannable(
-  row: Pick<ScheduleRow, 'id' | 'timing' | 'policies' | 'scopes' | 'next_at' | 'until_at'>,
+  row: Pick<
+    ScheduleRow,
+    'id' | 'timing' | 'policies' | 'scopes' | 'next_at' | 'until_at' | 'limit' | 'counted'
+  >,
   provided: readonly string[] = [DEFAULT_SCOPE],
 ): Plannable {
   return {
@@ -117,6 +125,7 @@ export function toPlannable(
     scopes: row.scopes ?? provided,
     nextAt: row.next_at?.getTime() ?? null,
     until: row.until_at?.getTime() ?? null,
+    left: row.limit === null ? null : row.limit - row.counted,
   }
 }
 
@@ -131,6 +140,7 @@ export interface RunRow {
   queue: string
   priority: number
   trigger: RunTrigger
+  key: string | null
   schedule_id: string | null
   schedule_version: number | null
   scope: string | null
@@ -140,6 +150,9 @@ export interface RunRow {
   worker_id: string | null
   lane: number | null
   result: unknown
+  progress: number | null
+  progress_note: string | null
+  totals: Record<string, number> | null
   error_code: string | null
   error_message: string | null
   created_at: Date
@@ -155,6 +168,7 @@ const RUN_COLUMN_NAMES = [
   'queue',
   'priority',
   'trigger',
+  'key',
   'schedule_id',
   'schedule_version',
   'scope',
@@ -164,6 +178,9 @@ const RUN_COLUMN_NAMES = [
   'worker_id',
   'lane',
   'result',
+  'progress',
+  'progress_note',
+  'totals',
   'error_code',
   'error_message',
   'created_at',
@@ -182,6 +199,7 @@ export function toRun(row: RunRow): Run {
     queue: row.queue,
     priority: row.priority,
     trigger: row.trigger,
+    key: row.key,
     scheduleId: row.schedule_id,
     scheduleVersion: row.schedule_version,
     scope: row.scope,
@@ -190,6 +208,8 @@ export function toRun(row: RunRow): Run {
     attempt: row.attempt,
     workerId: row.worker_id,
     result: row.result,
+    progress: row.progress === null ? null : { fraction: row.progress, note: row.progress_note },
+    totals: row.totals,
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
     createdAt: row.created_at,
     startedAt: row.started_at,

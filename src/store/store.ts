@@ -17,6 +17,8 @@ export interface Store extends Session {
   /** The channel on which processes tell each other to look: payload `schedules` or `runs`. */
   readonly channel: string
   transaction<T>(work: (session: Session, tx: Transaction) => Promise<T>): Promise<T>
+  /** Our statements on a connection of the caller's. */
+  over(queryable: Queryable): Session
 }
 
 /**
@@ -38,7 +40,7 @@ export function createStore(database: Database, schema: string, clock: Clock): S
   function withSchema(statement: string): string {
     let text = texts.get(statement)
     if (text === undefined) {
-      text = statement.replaceAll('{schema}', quotedSchema)
+      text = statement.replaceAll('{schema}', () => quotedSchema)
       texts.set(statement, text)
     }
     return text
@@ -58,6 +60,7 @@ export function createStore(database: Database, schema: string, clock: Clock): S
     schema,
     channel: channelOf(schema),
     transaction: (work) => database.transaction((tx) => work(sessionOver(tx), tx)),
+    over: sessionOver,
   }
 }
 
@@ -65,8 +68,12 @@ export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
 
+export function quoteLiteral(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
+}
+
 /** Channel names are cut at 63 bytes, and a cut name is another name: a long schema goes by its hash. */
-function channelOf(schema: string): string {
+export function channelOf(schema: string): string {
   if (Buffer.byteLength(schema) <= 50) return `escapement:${schema}`
   return `escapement:${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }

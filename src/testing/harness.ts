@@ -2,9 +2,10 @@ import type { Runs } from '../client/runs.js'
 import type { Schedules } from '../client/schedules.js'
 import { assemble, type Escapement } from '../escapement.js'
 import type { EscapementOptions } from '../options.js'
+import { msUntilEligible } from '../store/queries/claiming.js'
 import { msUntilLeaseExpires } from '../store/queries/leases.js'
 import { msUntilWake } from '../store/queries/planning.js'
-import { listRunsOfSchedule, msUntilEligible } from '../store/queries/runs.js'
+import { listRunsOfSchedule } from '../store/queries/runs.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
@@ -61,7 +62,7 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     const waits = await Promise.all([
       msUntilWake(store, { kinds: TIMING_KINDS, providers: withProvider }),
       msUntilEligible(store, { queues: settings.worker.queues, jobs: names }),
-      msUntilLeaseExpires(store, names),
+      msUntilLeaseExpires(store),
     ])
     return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
   }

@@ -1,41 +1,105 @@
 import { EscapementError } from '../errors.js'
-import { type Logger, withFacts } from '../logger.js'
-import { type AnyJob, checkInput } from '../runs/job.js'
-import { retryDelayMs } from '../runs/retry-delay.js'
+import type { Logger } from '../logger.js'
+import { type AnyJob, checkInput, type HandlerTransaction } from '../runs/job.js'
+import { NonRetryableError, RetryAfterError, retryDelayMs } from '../runs/retry-delay.js'
 import { storableJson, storableText } from '../runs/storable.js'
-import type { ClaimedRow, Outcome } from '../store/queries/runs.js'
-import { toRun } from '../store/rows.js'
+import type { ClaimedRow } from '../store/queries/claiming.js'
+import type { Outcome } from '../store/queries/outcomes.js'
+import { durationToMs } from '../time/duration.js'
+import { Context } from './context.js'
+import type { Interrupt } from './interrupt.js'
+import type { Telling } from './telling.js'
 
 export interface Execution {
   row: ClaimedRow
   job: AnyJob
   leaseToken: string
   workerId: string
-  /** Aborted by the lease keeper, by the timeout, or by a shutdown; its reason says which. */
-  abort: AbortController
+  /** Told by the lease keeper, by the timeout, or by a shutdown. */
+  interrupt: Interrupt
+  telling: Telling
 }
 
 const LONGEST_MESSAGE = 4_000
 const LARGEST_RESULT_BYTES = 16 * 1024
 
 /** Runs the handler and says how it ended. Never rejects: whatever a handler does costs its own slot only. */
-export async function execute(execution: Execution, logger: Logger): Promise<Outcome> {
-  const { row, job, leaseToken, abort } = execution
-  const timer = setTimeout(() => abort.abort(timedOut(job)), job.timeoutMs)
-  const identity = { runId: row.id, leaseToken, lanesOf: row.lane === null ? null : row.schedule_id }
-  const ended = aborted(abort.signal)
+export async function execute(
+  execution: Execution,
+  logger: Logger,
+  tx?: HandlerTransaction,
+): Promise<Outcome> {
+  const { job, row, interrupt } = execution
+  let timer: NodeJS.Timeout | undefined
+  /** What is done at once needs neither timer nor race. */
+  const within = <T>(work: T | PromiseLike<T>): T | Promise<T> => {
+    if (!isThenable(work)) return work
+    timer ??= setTimeout(() => interrupt.abort(timedOut(job)), job.timeoutMs)
+    return interrupt.race(work)
+  }
   try {
-    const input = await Promise.race([checkStoredInput(job, row.input), ended])
-    const result = await Promise.race([callHandler(execution, input, logger), ended])
-    return { ...identity, state: 'succeeded', result: resultJson(result) }
+    const input = job.schema ? await within(checkStoredInput(job, row.input)) : row.input
+    if (job.gate) {
+      const answer = await within(job.gate({ schedule: row.schedule_name, input: input as never }))
+      if (answer !== true) return outcomeOf(execution, skippedBy(answer))
+    }
+    const result = await within(job.handler(new Context(execution, input, logger, tx) as never))
+    return outcomeOf(execution, { state: 'succeeded', result: resultJson(result) })
   } catch (error) {
-    // The same input will not fit the next time either.
-    const delayMs = error instanceof InputRefused ? null : retryDelayMs(job.retry, row.attempt)
-    const failure = describeFailure(error instanceof InputRefused ? error.cause : error)
-    return { ...identity, state: delayMs === null ? 'failed' : 'retrying', delayMs: delayMs ?? 0, ...failure }
+    return outcomeOf(execution, failureOf(error, job, row.attempt))
   } finally {
     clearTimeout(timer)
   }
+}
+
+function isThenable<T>(work: T | PromiseLike<T>): work is PromiseLike<T> {
+  return typeof (work as PromiseLike<T> | null)?.then === 'function'
+}
+
+type Ending = { state: 'succeeded'; result: string } | Failure
+type Failure = {
+  state: 'retrying' | 'failed' | 'skipped'
+  delayMs: number
+  code: string
+  message: string
+  stack: string | null
+}
+
+/** An outcome of a run as it was claimed. */
+export function outcomeOf({ row, leaseToken, telling }: Execution, ending: Ending): Outcome {
+  const of =
+    row.schedule_id === null
+      ? null
+      : {
+          scheduleId: row.schedule_id,
+          trigger: row.trigger,
+          planTime: row.plan_time,
+          isLaned: row.lane !== null,
+          hasBreaker: row.has_breaker,
+        }
+  return { runId: row.id, leaseToken, of, totals: telling.counted, ...ending }
+}
+
+export function failureOf(error: unknown, job: AnyJob, attempt: number): Failure {
+  const delayMs = delayAfter(error, job, attempt)
+  const failure = describeFailure(error instanceof InputRefused ? error.cause : error)
+  return { state: delayMs === null ? 'failed' : 'retrying', delayMs: delayMs ?? 0, ...failure }
+}
+
+function delayAfter(error: unknown, job: AnyJob, attempt: number): number | null {
+  // The same input will not fit the next time either.
+  if (error instanceof InputRefused || error instanceof NonRetryableError) return null
+  const delayMs = retryDelayMs(job.retry, attempt, Math.random())
+  if (delayMs === null || !(error instanceof RetryAfterError)) return delayMs
+  try {
+    return durationToMs(error.after, 'after')
+  } catch {
+    return delayMs
+  }
+}
+
+function skippedBy({ reason }: { reason: string }): Failure {
+  return { state: 'skipped', delayMs: 0, code: 'gate_closed', message: cut(String(reason)), stack: null }
 }
 
 /** Tells a refused input apart from whatever a handler may throw. */
@@ -47,30 +111,6 @@ async function checkStoredInput(job: AnyJob, input: unknown): Promise<unknown> {
   } catch (error) {
     throw new InputRefused('', { cause: error })
   }
-}
-
-async function callHandler({ row, job, workerId, abort }: Execution, input: unknown, logger: Logger) {
-  return job.handler({
-    job: job.name,
-    input: input as never,
-    run: toRun(row),
-    attempt: row.attempt,
-    planTime: row.plan_time,
-    scope: row.scope,
-    workerId,
-    signal: abort.signal,
-    log: withFacts(logger, { runId: row.id, job: job.name, attempt: row.attempt }),
-  })
-}
-
-function aborted(signal: AbortSignal): Promise<never> {
-  const promise = new Promise<never>((_, reject) => {
-    if (signal.aborted) reject(signal.reason)
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-  })
-  // Aborted after the handler has ended, nobody waits for it any more.
-  promise.catch(() => {})
-  return promise
 }
 
 /** A result that is too large to keep must not turn work that was done into a failure. */

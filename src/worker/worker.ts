@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { createHash, randomUUID } from 'node:crypto'
 import os from 'node:os'
 import type { Clock } from '../clock.js'
 import { monotonicMs } from '../clock.js'
@@ -7,21 +7,20 @@ import type { EventBus, RunEvent } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
-import { recoverExpiredLeases, releaseLeases } from '../store/queries/leases.js'
-import {
-  type ClaimedRow,
-  claimRuns,
-  msUntilEligible,
-  type Outcome,
-  releaseClaims,
-} from '../store/queries/runs.js'
-import { markWorkerSeen, publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
-import { isRefusal } from '../store/refusal.js'
+import type { Breakage } from '../schedules/breaker.js'
+import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
+import { leaseKey, type RecoveredRun, releaseLeases } from '../store/queries/leases.js'
+import { type Outcome, recordOutcomes } from '../store/queries/outcomes.js'
+import { publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
 import { createWait } from '../wait.js'
-import { execute } from './execute.js'
+import { type Execution, outcomeOf } from './execute.js'
+import { Interrupt } from './interrupt.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { createOutcomeRecorder } from './outcomes.js'
+import { createPerformer } from './perform.js'
+import { createProgressWriter, Telling } from './telling.js'
+import { createWatch } from './watch.js'
 
 export interface WorkerOptions {
   /**
@@ -39,11 +38,15 @@ export interface WorkerOptions {
 export const WORKER_DEFAULTS = { concurrency: 10, queues: ['default'] } satisfies WorkerOptions
 
 const MAX_SLEEP_MS = 5_000
+/** Eligible and yet not claimed: another worker is just taking it, or a limit holds it back. */
+const FIRST_HELD_BACK_MS = 5
+const MAX_HELD_BACK_MS = 1_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
-const RECOVERY_BATCH = 100
 /** How long `stop` waits for handlers before it gives their runs back. */
 const DRAIN_MS = 30_000
+/** The embedded database has one session: a transactional handler holds up everything else. */
+const EMBEDDED_TRANSACTION_MS = 30_000
 
 export interface Worker {
   readonly id: string
@@ -51,12 +54,16 @@ export interface Worker {
   /** Claims nothing more, waits for handlers, and gives back what does not finish in time. */
   stop(): Promise<void>
   wake(): void
+  /** Looks at once whether its runs are still its own: one of them may have been cancelled. */
+  check(): void
   /** Works until nothing is left that may be claimed now. */
   drain(): Promise<void>
 }
 
 export function createWorker(parts: {
   store: Store
+  /** Over connections that handlers may hold for as long as they take. */
+  transactions: Store
   clock: Clock
   bus: EventBus
   logger: Logger
@@ -64,16 +71,31 @@ export function createWorker(parts: {
   concurrency: number
   queues: readonly string[]
   version: string
+  onBroken(broken: readonly Breakage[]): void
 }): Worker {
-  const { store, bus, logger, jobs, concurrency, queues } = parts
+  const { store, bus, logger, jobs, concurrency, queues, onBroken } = parts
   const id = randomUUID()
   const wait = createWait(parts.clock)
   const leases = createLeaseKeeper(store, logger)
-  const outcomes = createOutcomeRecorder(store)
-  const running = new Set<Promise<void>>()
+  const outcomes = createOutcomeRecorder(store, onBroken)
+  const progress = createProgressWriter(store, bus, logger)
+  const watch = createWatch({ store, workerId: id, bus, logger, onRecovered, onBroken })
+  const performer = createPerformer({
+    outcomes,
+    transactions: parts.transactions,
+    logger,
+    onBroken,
+    isStopping: () => stopping,
+  })
+  /** What is claimed and whose outcome is not written down yet. */
+  const inHand = new Map<Promise<void>, Execution>()
+  /** Handlers that are at work. */
+  let busy = 0
   let stopping = false
   let loop: Promise<void> | undefined
   let published = -1
+  let sessionLock: string | null = null
+  let letGoOfLock: (() => Promise<void>) | null = null
   /** Tokens of claims whose answer was lost: what they took is given back. */
   const unanswered = new Set<string>()
 
@@ -82,131 +104,134 @@ export function createWorker(parts: {
     const all = jobs.all()
     if (all.length === published) return
     const names = all.map(({ name }) => name)
-    await registerWorker(store, {
+    const { version } = parts
+    const registration = {
       id,
       host: os.hostname(),
       pid: process.pid,
-      version: parts.version,
+      version,
       queues,
       jobs: names,
       concurrency,
-    })
+      sessionLock,
+    }
+    await registerWorker(store, registration)
     await publishJobs(
       store,
-      all.map(({ name, retry, timeoutMs, leaseMs, scopes }) => ({
-        name,
-        policies: { retry, timeoutMs, leaseMs, provider: scopes !== undefined },
-      })),
+      all.map((job) => ({ name: job.name, policies: policiesOf(job) })),
     )
     published = all.length
   }
 
+  /** Outcomes may lag behind their handlers by as many again, so that claiming and recording go on side by side. */
+  const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size)
+
   /** Fills the free slots. Returns how many runs it got. */
   async function claim(): Promise<number> {
-    const free = concurrency - running.size
+    const limit = room()
     const known = jobs.all()
-    if (free === 0 || known.length === 0) return 0
+    if (limit <= 0 || known.length === 0) return 0
     if (unanswered.size > 0) {
       await releaseClaims(store, [...unanswered])
       unanswered.clear()
     }
     const leaseToken = randomUUID()
     unanswered.add(leaseToken)
-    const rows = await claimRuns(store, { workerId: id, leaseToken, queues, jobs: known, limit: free })
+    const rows = await claimRuns(store, { workerId: id, leaseToken, queues, jobs: known, limit })
     unanswered.delete(leaseToken)
-    for (const row of rows) {
-      const work = perform(row, jobs.get(row.job)!, leaseToken).finally(() => {
-        running.delete(work)
-        wait.wake()
-      })
-      running.add(work)
-    }
+    for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
     return rows.length
   }
 
-  async function perform(row: ClaimedRow, job: AnyJob, leaseToken: string): Promise<void> {
-    const abort = new AbortController()
-    const startedMs = monotonicMs()
+  function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
     const lease = { runId: row.id, leaseToken, leaseMs: job.leaseMs }
-    leases.hold(lease, abort)
+    const interrupt = new Interrupt()
+    const telling = new Telling(lease, progress, leases.renewOne)
+    const execution = { row, job: limitedHere(job), leaseToken, workerId: id, interrupt, telling }
+    leases.hold(lease, interrupt)
+    busy += 1
+    const work = carryThrough(execution).finally(() => {
+      leases.letGo(lease)
+      inHand.delete(work)
+      wait.wake()
+    })
+    inHand.set(work, execution)
+  }
+
+  function limitedHere(job: AnyJob): AnyJob {
+    if (!job.transactional || store.database.kind !== 'pglite') return job
+    return { ...job, timeoutMs: Math.min(job.timeoutMs, EMBEDDED_TRANSACTION_MS) }
+  }
+
+  async function carryThrough(execution: Execution): Promise<void> {
+    const { row } = execution
+    const startedMs = monotonicMs()
+    let isBusy = true
+    const onHandled = () => {
+      if (!isBusy) return
+      isBusy = false
+      busy -= 1
+      wait.wake()
+    }
     try {
-      bus.emit('run.started', eventOf(row))
-      const outcome = await execute({ row, job, leaseToken, workerId: id, abort }, logger)
-      if (!(await recordUntilHeard(outcome))) {
-        logger.warn(
-          { runId: row.id, job: row.job, attempt: row.attempt },
-          'an outcome was refused: lease lost',
-        )
-        return
+      if (bus.has('run.started')) bus.emit('run.started', eventOf(row))
+      const outcome = await performer.perform(execution, onHandled)
+      if (outcome === null) {
+        const facts = { runId: row.id, job: row.job, attempt: row.attempt }
+        logger.warn(facts, 'an outcome was refused: the run is no longer this attempt’s')
+      } else if (bus.has(`run.${outcome.state}`)) {
+        bus.emit(`run.${outcome.state}`, endedEvent(row, outcome, monotonicMs() - startedMs))
       }
-      bus.emit(`run.${outcome.state}`, {
-        ...eventOf(row),
-        durationMs: monotonicMs() - startedMs,
-        error: outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message },
-      })
     } catch (error) {
       logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
     } finally {
-      leases.letGo(lease)
+      onHandled()
     }
   }
 
-  /**
-   * The work is done; what is left is to say so. While the database is away the lease keeper goes on too, and if the
-   * lease is lost in the end the fence refuses the outcome.
-   */
-  async function recordUntilHeard(outcome: Outcome): Promise<boolean> {
-    let backoffMs = FIRST_BACKOFF_MS
-    for (;;) {
-      try {
-        return await outcomes.record(outcome)
-      } catch (error) {
-        if (stopping) return false
-        if (isRefusal(error) && outcome.state === 'succeeded') {
-          // It cannot be stored as it is, now or later: what was done is kept without it.
-          return recordUntilHeard({ ...outcome, result: JSON.stringify({ $unserializable: String(error) }) })
-        }
-        logger.warn({ err: error, runId: outcome.runId }, 'an outcome could not be recorded yet')
-        await new Promise((resolve) => setTimeout(resolve, backoffMs))
-        backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
-      }
-    }
-  }
-
-  async function recover(): Promise<void> {
-    const known = jobs.all().map(({ name, retry }) => ({ name, attempts: retry.attempts }))
-    if (known.length === 0) return
-    const held = leases.held().map(({ runId }) => runId)
-    for (const run of await recoverExpiredLeases(store, known, { held, limit: RECOVERY_BATCH })) {
-      logger.warn(
-        { runId: run.id, attempt: run.attempt, state: run.state },
-        'a run was taken from a lost worker',
-      )
+  function onRecovered(runs: readonly RecoveredRun[]): void {
+    for (const run of runs) {
+      const facts = { runId: run.id, attempt: run.attempt, state: run.state }
+      logger.warn(facts, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
       bus.emit(`run.${run.state}`, { ...eventOf(run), error })
     }
   }
 
+  const heldIds = () => leases.held().map(({ runId }) => runId)
+
   async function run(): Promise<void> {
     let backoffMs = FIRST_BACKOFF_MS
-    let lookedAfterMs = Number.NEGATIVE_INFINITY
+    let lookAtMs = Number.NEGATIVE_INFINITY
+    let claimAtMs = Number.NEGATIVE_INFINITY
+    let mayHaveMore = true
+    let heldBackMs = FIRST_HELD_BACK_MS
     while (!stopping) {
       try {
-        if (monotonicMs() - lookedAfterMs >= MAX_SLEEP_MS) {
+        if (monotonicMs() >= lookAtMs) {
           await publish()
-          await markWorkerSeen(store, id)
           // After an outage our own leases may have expired: what is still ours must not look lost.
-          await leases.renew()
-          await recover()
-          lookedAfterMs = monotonicMs()
+          if (lookAtMs === Number.NEGATIVE_INFINITY) await leases.renew()
+          lookAtMs = monotonicMs() + (await watch.look(busy, heldIds()))
         }
-        const claimed = await claim()
-        backoffMs = FIRST_BACKOFF_MS
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
-        if (running.size === concurrency) await wait.sleep(MAX_SLEEP_MS)
-        else if (claimed === 0) await wait.sleep(Math.min(await idleMs(), MAX_SLEEP_MS))
+        if (room() > 0 && monotonicMs() >= claimAtMs) {
+          const ms: number = mayHaveMore ? 0 : await idleMs()
+          mayHaveMore = ms === 0 && (await claim()) > 0
+          heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
+          claimAtMs = monotonicMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, MAX_SLEEP_MS))
+        }
+        backoffMs = FIRST_BACKOFF_MS
+        const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - monotonicMs()
+        if (sleepMs > 0 && (await wait.sleep(sleepMs))) {
+          mayHaveMore = true
+          claimAtMs = Number.NEGATIVE_INFINITY
+        }
+        // What ends at once ends together: one claim for all of the slots that it frees.
+        await new Promise((resolve) => setImmediate(resolve))
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the worker waits for the database')
+        lookAtMs = Number.NEGATIVE_INFINITY
         await wait.sleep(backoffMs)
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       }
@@ -215,28 +240,38 @@ export function createWorker(parts: {
 
   async function idleMs(): Promise<number> {
     const names = jobs.all().map(({ name }) => name)
-    const ms = (await msUntilEligible(store, { queues, jobs: names })) ?? MAX_SLEEP_MS
-    // Eligible and yet not claimed: another worker is just taking it.
-    return Math.max(ms, 10)
+    return (await msUntilEligible(store, { queues, jobs: names })) ?? MAX_SLEEP_MS
   }
 
   async function finishRunning(): Promise<void> {
     const deadline = new AbortController()
     const timeout = parts.clock.sleep(DRAIN_MS, deadline.signal)
-    await Promise.race([Promise.allSettled(running), timeout])
+    await Promise.race([Promise.allSettled(inHand.keys()), timeout])
     deadline.abort()
-    const unfinished = leases.held()
-    // Given back before their handlers hear of it: what they say then is refused, and spends no attempt.
-    if (unfinished.length > 0) await releaseLeases(store, unfinished)
+    const unfinished = new Map(leases.held().map((lease) => [leaseKey(lease), lease]))
+    const stale = [...inHand.values()].filter(({ row, leaseToken, job }) => {
+      return job.onStale === 'fail' && unfinished.delete(leaseKey({ runId: row.id, leaseToken }))
+    })
+    // Before their handlers hear of it: what they say then is refused, and spends no attempt.
+    if (stale.length > 0)
+      await recordOutcomes(
+        store,
+        stale.map((execution) => outcomeOf(execution, STALE)),
+      )
+    if (unfinished.size > 0) await releaseLeases(store, [...unfinished.values()])
     leases.abandon(stopped())
   }
 
   return {
     id,
     wake: wait.wake,
+    check: () => void leases.renew(),
     async start() {
       if (loop) return
       stopping = false
+      const key = lockKeyOf(id)
+      letGoOfLock ??= await store.database.holdLock(key, () => void leases.renew())
+      sessionLock = letGoOfLock === null ? null : key
       await publish()
       loop = run()
     },
@@ -250,19 +285,49 @@ export function createWorker(parts: {
         await finishRunning()
         await removeWorker(store, id)
         published = -1
+        await letGoOfLock?.()
+        letGoOfLock = null
       } catch (error) {
         // Without the database nothing can be given back: the leases run out instead.
         logger.warn({ err: error }, 'the worker could not sign off')
       }
       leases.stop()
+      progress.stop()
     },
     async drain() {
       await publish()
-      await recover()
-      while ((await claim()) > 0) await Promise.all(running)
+      await watch.recover(heldIds())
+      while ((await claim()) > 0) await Promise.all(inHand.keys())
       leases.stop()
     },
   }
+}
+
+const STALE = {
+  state: 'failed',
+  delayMs: 0,
+  code: 'stale_lease',
+  message: 'The worker stopped before the handler had ended, and the job is not to be tried twice.',
+  stack: null,
+} as const
+
+function policiesOf({ retry, timeoutMs, leaseMs, onStale, concurrency, concurrencyKey, ...job }: AnyJob) {
+  return {
+    retry,
+    timeoutMs,
+    leaseMs,
+    onStale,
+    concurrency,
+    concurrencyKey,
+    transactional: job.transactional,
+    gate: job.gate !== undefined,
+    provider: job.scopes !== undefined,
+  }
+}
+
+/** A number that only this worker uses; advisory locks are numbers that all programs of a database share. */
+function lockKeyOf(workerId: string): string {
+  return createHash('sha256').update(`escapement worker ${workerId}`).digest().readBigInt64BE().toString()
 }
 
 function stopped(): EscapementError {
@@ -283,4 +348,9 @@ function eventOf(
     durationMs: null,
     error: null,
   }
+}
+
+function endedEvent(row: ClaimedRow, outcome: Outcome, durationMs: number): RunEvent {
+  const error = outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message }
+  return { ...eventOf(row), durationMs, error }
 }

@@ -43,6 +43,7 @@ async function open(most: number, error: () => Error = cutOff) {
     jobs,
     zoneData: ZONE_DATA,
     batch: 8,
+    retention: null,
   })
   return { h, scheduler, tried }
 }

@@ -127,6 +127,7 @@ describe('overlap of what is not scheduled', () => {
     const planner = await openHarness({ at: '2026-03-01T12:00:30Z', schema: h.schema })
     const ran: string[] = []
     h.job('slow', {
+      lease: '10 minutes',
       handler: async ({ planTime }) => {
         if (ran.length === 0) {
           await planner.schedules.patch('s', { overlap: 'queue' })

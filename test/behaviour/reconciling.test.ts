@@ -27,7 +27,7 @@ describe('reconciling by slices', () => {
     expect(first.mended).toEqual(['a', 'b'])
     const second = await scheduler.reconcileSlice({ after: first.next!, limit: 2 })
     expect(second.mended).toEqual(['c', 'd'])
-    expect(await scheduler.reconcileSlice({ after: second.next!, limit: 2 })).toEqual({
+    expect(await scheduler.reconcileSlice({ after: second.next!, limit: 2 })).toMatchObject({
       mended: ['e'],
       next: null,
     })

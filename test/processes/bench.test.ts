@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
+import { benchEnqueue, QUICK as ENQUEUE } from '../../bench/enqueue.js'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
+import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
 it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
@@ -24,4 +26,23 @@ it('the bench of upkeep runs, and finds right what it filled in', async () => {
   const lines: string[] = []
   await benchUpkeep(UPKEEP, (line) => lines.push(line))
   expect(lines.join('\n')).toMatch(/a chunk of 1,000 cursors, all right: [\d.]+ /)
+})
+
+it('the bench of direct runs runs', async () => {
+  const lines: string[] = []
+  await benchEnqueue(ENQUEUE, (line) => lines.push(line))
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    'by hand',
+    'enqueueMany',
+    'enqueueMany with keys',
+    'enqueue, 50 callers',
+    'enqueue, 1 caller',
+  ])
+})
+
+it('the bench of the queue runs, and every backlog is drained', async () => {
+  const lines: string[] = []
+  await benchQueue(QUEUE, (line) => lines.push(line))
+  expect(lines).toContain('|  | escapement | hand-written SQL |')
+  expect(lines.join('\n')).toMatch(/\| drain, two processes, \/s \| [\d,]+ \| [\d,]+ · \*\*[\d.]+ ×\*\* \|/)
 })

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
-import { recoverExpiredLeases, releaseLeases } from '../../src/store/queries/leases.js'
-import { claimRuns, leaseKey, recordOutcomes, releaseClaims } from '../../src/store/queries/runs.js'
+import { claimRuns, releaseClaims } from '../../src/store/queries/claiming.js'
+import { recoverExpiredLeases, releaseLeases, renewLeases } from '../../src/store/queries/leases.js'
+import { type Outcome, recordOutcomes } from '../../src/store/queries/outcomes.js'
+import { publishJobs } from '../../src/store/queries/workers.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
+import { Interrupt } from '../../src/worker/interrupt.js'
 import { createLeaseKeeper } from '../../src/worker/lease-keeper.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
@@ -24,7 +27,7 @@ async function claimed() {
   await planner.advance('0s')
   const claim = async () => {
     const leaseToken = randomUUID()
-    const jobs = [{ name: 'noop', leaseMs: LEASE_MS }]
+    const jobs = [{ name: 'noop', leaseMs: LEASE_MS, concurrency: null, concurrencyKey: null }]
     const rows = await claimRuns(store, {
       workerId: randomUUID(),
       leaseToken,
@@ -34,21 +37,23 @@ async function claimed() {
     })
     return rows.map(({ id }) => ({ runId: id, leaseToken, leaseMs: LEASE_MS }))
   }
-  const recover = (held: string[] = []) =>
-    recoverExpiredLeases(store, [{ name: 'noop', attempts: 3 }], { held, limit: 10 })
+  await publishJobs(store, [{ name: 'noop', policies: { retry: { attempts: 3 }, onStale: 'retry' } }])
+  const recover = async (held: string[] = []) =>
+    (await recoverExpiredLeases(store, { held, limit: 10 })).recovered
   const [lease] = await claim()
   const run = async () => (await h.runs.list({ schedule: 's' }))[0]!
-  return { h, store, clock, claim, recover, run, lease: lease! }
+  const counted = async (...outcomes: Outcome[]) => (await recordOutcomes(store, outcomes)).counted
+  return { h, store, clock, claim, recover, run, counted, lease: lease! }
 }
 
 const success = (lease: { runId: string; leaseToken: string }) =>
-  ({ ...lease, lanesOf: null, state: 'succeeded', result: '1' }) as const
+  ({ ...lease, of: null, totals: null, state: 'succeeded', result: '1' }) as const
 
 describe('leases', () => {
   it('last as long as they are renewed', async () => {
     const { store, clock, recover, lease } = await claimed()
     const keeper = createLeaseKeeper(store, silentLogger)
-    keeper.hold(lease, new AbortController())
+    keeper.hold(lease, new Interrupt())
     for (let second = 5; second <= 30; second += 5) {
       clock.set(AT + second * 1000)
       expect(await recover()).toEqual([])
@@ -62,18 +67,18 @@ describe('leases', () => {
   it('abort the handler when they are lost, and that of the lost one only', async () => {
     const { store, clock, recover, claim, lease } = await claimed()
     const keeper = createLeaseKeeper(store, silentLogger)
-    const first = new AbortController()
+    const first = new Interrupt()
     keeper.hold(lease, first)
     clock.set(AT + LEASE_MS)
     await recover()
     const [again] = await claim()
-    const second = new AbortController()
+    const second = new Interrupt()
     // The same run, in the same process, under another token.
     keeper.hold(again!, second)
     await keeper.renew()
     keeper.stop()
-    expect(first.signal.reason).toMatchObject({ code: 'lease_lost' })
-    expect(second.signal.aborted).toBe(false)
+    expect(first.reason).toMatchObject({ code: 'lease_lost' })
+    expect(second.reason).toBeUndefined()
     keeper.letGo(lease)
     expect(keeper.held()).toEqual([again])
   })
@@ -86,29 +91,70 @@ describe('leases', () => {
   })
 
   it('refuse an outcome under a token that is not the newest, in one batch with the newest too', async () => {
-    const { store, clock, recover, claim, run, lease } = await claimed()
+    const { clock, recover, claim, run, counted, lease } = await claimed()
     clock.set(AT + LEASE_MS)
     await recover()
-    expect(await recordOutcomes(store, [success(lease)])).toEqual(new Set())
+    expect(await counted(success(lease))).toEqual([false])
     const [again] = await claim()
-    expect(await recordOutcomes(store, [success(lease), success(again!)])).toEqual(
-      new Set([leaseKey(again!)]),
-    )
+    expect(await counted(success(lease), success(again!))).toEqual([false, true])
     expect(await run()).toMatchObject({ state: 'succeeded', attempt: 2 })
   })
 
+  it('that expired go to the next one with a new token and the next attempt; the old holder can do nothing any more', async () => {
+    const { store, clock, recover, claim, run, counted, lease } = await claimed()
+    clock.set(AT + LEASE_MS - 1)
+    expect(await recover()).toEqual([])
+    expect(await claim()).toEqual([])
+    clock.set(AT + LEASE_MS)
+    expect(await recover()).toMatchObject([{ state: 'retrying', attempt: 1 }])
+    const [again] = await claim()
+    expect(again!.leaseToken).not.toBe(lease.leaseToken)
+    const before = await run()
+    expect(before).toMatchObject({ state: 'running', attempt: 2 })
+    const failure = { delayMs: 0, code: 'handler_error', message: 'late', stack: null }
+    expect(await renewLeases(store, [lease])).toEqual(new Set())
+    expect(await counted(success(lease))).toEqual([false])
+    for (const state of ['retrying', 'failed'] as const) {
+      expect(await counted({ ...success(lease), ...failure, state })).toEqual([false])
+    }
+    await releaseLeases(store, [lease])
+    expect(await run()).toEqual(before)
+  })
+
+  it('of a run that has ended are worth nothing: it is never resurrected', async () => {
+    const { store, clock, recover, run, counted, lease } = await claimed()
+    await counted(success(lease))
+    const before = await run()
+    clock.set(AT + LEASE_MS)
+    expect(await recover()).toEqual([])
+    expect(await renewLeases(store, [lease])).toEqual(new Set())
+    await releaseLeases(store, [lease])
+    await releaseClaims(store, [lease.leaseToken])
+    await counted({
+      ...lease,
+      of: null,
+      totals: null,
+      state: 'retrying',
+      delayMs: 0,
+      code: 'x',
+      message: '',
+      stack: null,
+    })
+    expect(await run()).toEqual(before)
+  })
+
   it('count an outcome as recorded that was, although its answer was lost', async () => {
-    const { store, run, lease } = await claimed()
-    await recordOutcomes(store, [success(lease)])
-    expect(await recordOutcomes(store, [success(lease)])).toEqual(new Set([leaseKey(lease)]))
+    const { run, counted, lease } = await claimed()
+    await counted(success(lease))
+    expect(await counted(success(lease))).toEqual([true])
     expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
   })
 
   it('are given back without spending an attempt, and the token is worth nothing then', async () => {
-    const { store, run, claim, lease } = await claimed()
+    const { store, run, claim, counted, lease } = await claimed()
     await releaseLeases(store, [lease])
     expect(await run()).toMatchObject({ state: 'pending', attempt: 0 })
-    expect(await recordOutcomes(store, [success(lease)])).toEqual(new Set())
+    expect(await counted(success(lease))).toEqual([false])
     const [again] = await claim()
     await releaseClaims(store, [again!.leaseToken])
     expect(await run()).toMatchObject({ state: 'pending', attempt: 0 })

@@ -41,7 +41,7 @@ describe('migrate', () => {
   })
 
   it('takes any name for the schema', async () => {
-    const odd = `odd "quoted" ${schema} {schema}`
+    const odd = `odd "quoted" it's $& ${schema} {schema}`
     schemas.push(odd.replaceAll('"', '""'))
     await migrate(database, odd)
     const escapement = await createEscapement({ database, schema: odd })

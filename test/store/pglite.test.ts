@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createEscapement } from '../../src/index.js'
 import { ENGINE_MAJOR } from '../../src/store/data-directory.js'
 import { type EmbeddedDatabase, openPGlite, PGLITE_MAINTENANCE } from '../../src/store/pglite.js'
 import { PGliteEngine } from '../../src/store/pglite-engine.js'
@@ -67,6 +68,21 @@ describe('embedded database', () => {
         expect(error.message).toContain('Use the `tx` that was handed to the callback.')
       }
       await tx.query('select 1')
+    })
+  })
+
+  it('refuses at once to enqueue inside of a transaction that is not given, also while others write', async () => {
+    const escapement = await createEscapement({ database })
+    escapement.job('noop', { handler: () => {} })
+    const { runs } = escapement
+    const others = Array.from({ length: 20 }, (_, input) => runs.enqueue('noop', input))
+    const inside = database.transaction(() => runs.enqueue('noop', 1))
+    expect(await failure(inside)).toMatchObject({ code: 'database_busy' })
+    expect(await Promise.all(others)).toHaveLength(20)
+    const many = database.transaction(() => runs.enqueueMany('noop', [{ input: 1 }]))
+    expect(await failure(many)).toMatchObject({ code: 'database_busy' })
+    expect(await database.transaction((tx) => runs.enqueue('noop', 1, { tx }))).toMatchObject({
+      created: true,
     })
   })
 

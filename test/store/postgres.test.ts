@@ -7,8 +7,9 @@ import { planOccurrences } from '../../src/schedules/plan.js'
 import { openDatabase } from '../../src/store/open.js'
 import { silentListener } from '../../src/store/postgres-listener.js'
 import { overPool } from '../../src/store/postgres-session.js'
+import { claimRuns } from '../../src/store/queries/claiming.js'
+import { recordOutcomes } from '../../src/store/queries/outcomes.js'
 import { lockDueSchedules, recordPlans, setAsideProvider } from '../../src/store/queries/planning.js'
-import { claimRuns, recordOutcomes } from '../../src/store/queries/runs.js'
 import { toPlannable } from '../../src/store/rows.js'
 import { createStore, type Session } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
@@ -139,6 +140,35 @@ describe('two connections', () => {
     expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
   })
 
+  it('and more that claim at once: one winner per run, and none is left', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z')
+    const h = await openHarness({ at })
+    h.job('noop', { handler: () => {} })
+    await h.runs.enqueueMany(
+      'noop',
+      Array.from({ length: 300 }, (_, input) => ({ input })),
+    )
+    const database = await openTestDatabase()
+    onTestFinished(() => database.close())
+    const store = createStore(database, h.schema, createManualClock(at))
+    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null }]
+    const claim = () =>
+      claimRuns(store, {
+        workerId: randomUUID(),
+        leaseToken: randomUUID(),
+        queues: ['default'],
+        jobs,
+        limit: 25,
+      })
+    const won: string[] = []
+    for (let round = 0; won.length < 300 && round < 20; round++) {
+      const claims = await Promise.all(Array.from({ length: 6 }, claim))
+      won.push(...claims.flat().map(({ id }) => id))
+    }
+    expect(won).toHaveLength(300)
+    expect(new Set(won).size).toBe(300)
+  })
+
   it('that trigger a schedule which must not overlap: one gets its run, by the index and not by a look before', async () => {
     const h = await openHarness({ at: '2026-03-01T00:00:30Z' })
     const other = await openHarness({ at: '2026-03-01T00:00:30Z', schema: h.schema, database: postgresUrl() })
@@ -178,18 +208,19 @@ describe('two connections', () => {
       await recordPlans(session, planned, store.channel)
     }
     await store.transaction(plan)
-    const jobs = [{ name: 'noop', leaseMs: 30_000 }]
+    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null }]
     const claim = { workerId: randomUUID(), leaseToken: randomUUID(), queues: ['default'], jobs, limit: 1 }
     const [first] = await claimRuns(store, claim)
     clock.set(at + 1000)
     let outcome!: Promise<unknown>
     await store.transaction(async (session) => {
       await plan(session)
-      const lanesOf = first!.schedule_id
+      const { schedule_id: scheduleId, trigger, plan_time: planTime } = first!
       const done = {
         runId: first!.id,
         leaseToken: claim.leaseToken,
-        lanesOf,
+        of: { scheduleId: scheduleId!, trigger, planTime, isLaned: true, hasBreaker: false },
+        totals: null,
         state: 'succeeded',
         result: '1',
       } as const
@@ -199,6 +230,19 @@ describe('two connections', () => {
     })
     await outcome
     expect(await claimRuns(store, { ...claim, leaseToken: randomUUID() })).toHaveLength(1)
+  })
+
+  it('that ask for a run under the same key: the second waits for the first, and those without a key for nobody', async () => {
+    const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
+    h.job('noop', { handler: () => {} })
+    let second: Promise<unknown> | undefined
+    const { id } = await h.escapement.database.transaction(async (tx) => {
+      const first = await h.runs.enqueue('noop', 1, { key: 'k', tx })
+      second = h.runs.enqueue('noop', 2, { key: 'k' })
+      expect(await h.runs.enqueue('noop', 3)).toMatchObject({ created: true })
+      return first
+    })
+    expect(await second).toEqual({ id, created: false })
   })
 
   it('hear of each other again after the one that listens was cut', async () => {

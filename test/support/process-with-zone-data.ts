@@ -23,7 +23,7 @@ export function processWithZoneData(h: Harness & { schema: string }, zoneData = 
   const jobs = createJobRegistry()
   jobs.add(defineJob('noop', { handler: () => {} }))
   const parts = { store, jobs, bus: createEventBus(silentLogger), zoneData }
-  const upkeep = createUpkeep(parts, silentLogger)
+  const upkeep = createUpkeep(parts, null, silentLogger)
   return {
     schedules: createSchedules(parts),
     audit: () => audit(store, zoneData),

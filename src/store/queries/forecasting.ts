@@ -18,8 +18,15 @@ export function readForecastGroups(session: Session): Promise<ForecastGroup[]> {
      select s.timing, s.until_at, greatest(s.start_at, clock.now) as begins_at, s.queue, s."group",
        sum(coalesce(cardinality(s.scopes), 1))::int as runs
      from {schema}.schedules as s cross join clock
-     where s.state = 'active'
-     group by s.timing, s.until_at, greatest(s.start_at, clock.now), s.queue, s."group"`,
+     where s.state = 'active' and s.timing->>'kind' <> 'after'
+     group by s.timing, s.until_at, greatest(s.start_at, clock.now), s.queue, s."group"
+     union all
+     -- Of these only the plan time that waits is known: as if it were once.
+     select jsonb_build_object('kind', 'once', 'at', to_char(c.next_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'),
+       'zone', 'UTC'), null, greatest(s.start_at, clock.now), s.queue, s."group", count(*)::int
+     from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id cross join clock
+     where s.state = 'active' and s.timing->>'kind' = 'after' and c.next_at is not null
+     group by c.next_at, greatest(s.start_at, clock.now), s.queue, s."group"`,
     [session.now()],
   )
 }

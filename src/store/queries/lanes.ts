@@ -39,6 +39,19 @@ const HAS_NO_FIRST = `not exists (
   where first.schedule_id = r.schedule_id and first.scope = r.scope and first.lane = 0 and first.state in ${OPEN}
 )`
 
+/** Those of these schedules that have an open run in a lane. */
+export async function listOpenSchedules(
+  session: Session,
+  scheduleIds: readonly string[],
+): Promise<Set<string>> {
+  const rows = await session.query<{ schedule_id: string }>(
+    `select distinct schedule_id from {schema}.runs
+     where schedule_id = any($1) and lane is not null and state in ${OPEN}`,
+    [scheduleIds],
+  )
+  return new Set(rows.map(({ schedule_id }) => schedule_id))
+}
+
 /** Mends what should not be: runs that wait although nobody is before them. */
 export async function fillStrandedLanes(store: Store): Promise<void> {
   const stranded = await store.query<{ schedule_id: string }>(
@@ -49,7 +62,7 @@ export async function fillStrandedLanes(store: Store): Promise<void> {
   if (ids.length > 0) await lockAndFillLanes(store, ids)
 }
 
-export function lockAndFillLanes(store: Store, scheduleIds: readonly string[]): Promise<void> {
+function lockAndFillLanes(store: Store, scheduleIds: readonly string[]): Promise<void> {
   return store.transaction(async (session) => {
     await lockLanes(session, scheduleIds)
     await fillLanes(session, scheduleIds)

@@ -1,12 +1,29 @@
+import type { RunTrigger } from '../../runs/run.js'
+import type { Breakage } from '../../schedules/breaker.js'
 import { msUntil } from '../ms-until.js'
 import { NOW, type Session, type Store } from '../store.js'
-import { fillLanes, lockAndFillLanes, lockLanes } from './lanes.js'
-import { EMPTIED, leaseKey } from './runs.js'
+import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
 
 export interface HeldLease {
   runId: string
   leaseToken: string
   leaseMs: number
+}
+
+/** One attempt's hold on a run: the same run may be held again under another token. */
+export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: string }): string {
+  return `${runId} ${leaseToken}`
+}
+
+const HELD = `unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)`
+
+function heldParams(session: Session, leases: readonly HeldLease[]) {
+  return [
+    session.now(),
+    leases.map(({ runId }) => runId),
+    leases.map(({ leaseToken }) => leaseToken),
+    leases.map(({ leaseMs }) => leaseMs),
+  ] as const
 }
 
 /** Renews all of a worker's leases at once. Returns those that are still its own, as `leaseKey` writes them. */
@@ -15,17 +32,23 @@ export async function renewLeases(session: Session, leases: readonly HeldLease[]
     `with clock as materialized (select ${NOW} as now)
      update {schema}.runs as r
      set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
-     from clock, unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)
-     where r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token
+     from clock, ${HELD}
+     where r.id = any($2) and r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token
      returning r.id, r.lease_token`,
-    [
-      session.now(),
-      leases.map(({ runId }) => runId),
-      leases.map(({ leaseToken }) => leaseToken),
-      leases.map(({ leaseMs }) => leaseMs),
-    ],
+    heldParams(session, leases),
   )
   return new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token })))
+}
+
+/** Which of these were cancelled: ended runs keep their token. */
+export async function listCancelled(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
+  const rows = await session.query<{ id: string }>(
+    `select r.id from {schema}.runs as r join unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
+       on r.id = held.id and r.lease_token = held.lease_token
+     where r.state = 'cancelled'`,
+    [leases.map(({ runId }) => runId), leases.map(({ leaseToken }) => leaseToken)],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 /** Gives runs back whose handlers did not finish before a shutdown: claimable at once, and no attempt is spent. */
@@ -51,82 +74,119 @@ export interface RecoveredRun {
   plan_time: Date | null
   error_code: string
   error_message: string
-  /** The schedule whose lane 0 it has left. */
-  emptied: string | null
 }
 
 /**
  * Takes runs away from workers that stopped renewing: the attempt is recorded as `lease_lost`, and the run may be
- * claimed at once, or has failed if that was its last attempt. Only jobs whose retry policy the caller knows, and
- * never what the caller holds itself: its renewal decides about those.
+ * claimed at once, or has failed if that was its last attempt. With `onStale: 'fail'` it has failed with `stale_lease`.
+ * The policies are those that a worker has published. Never what the caller holds itself: its renewal decides about
+ * those.
  */
 export async function recoverExpiredLeases(
   store: Store,
-  jobs: readonly { name: string; attempts: number }[],
   { held, limit }: { held: readonly string[]; limit: number },
-): Promise<RecoveredRun[]> {
-  const names = jobs.map(({ name }) => name)
-  const recover = (session: Session) => {
-    const attempts = jobs.map((job) => job.attempts)
-    return session.query<RecoveredRun>(RECOVER_EXPIRED_LEASES, [session.now(), names, attempts, limit, held])
-  }
-  const laned = await store.query<{ schedule_id: string }>(
-    `select distinct schedule_id from {schema}.runs
-     where state = 'running' and lease_expires_at <= (select ${NOW}) and job = any($2) and lane is not null`,
-    [store.now(), names],
-  )
-  const emptiedBy = (recovered: readonly RecoveredRun[]) => recovered.flatMap(({ emptied }) => emptied ?? [])
-  if (laned.length === 0) {
-    const recovered = await recover(store)
-    const emptied = emptiedBy(recovered)
-    if (emptied.length > 0) await lockAndFillLanes(store, emptied)
-    return recovered
-  }
-  return store.transaction(async (session) => {
-    await lockLanes(
-      session,
-      laned.map(({ schedule_id }) => schedule_id),
+): Promise<{ recovered: RecoveredRun[]; broken: Breakage[] }> {
+  const expired = await store.query<EndedRun & { id: string }>(LIST_EXPIRED, [store.now(), held, limit])
+  if (expired.length === 0) return { recovered: [], broken: [] }
+  const { rows, broken, unlocked } = await store.transaction(async (session) => {
+    const mayFollow = ({ schedule_id, lane, has_breaker }: EndedRun) =>
+      schedule_id && (lane !== null || has_breaker)
+    const locked = await lockForEnds(session, expired.filter(mayFollow))
+    const ids = expired.map(({ id }) => id)
+    const rows = await session.query<RecoveredRow>(RECOVER_EXPIRED_LEASES, [session.now(), ids])
+    const ended = rows.flatMap((row) =>
+      row.schedule_id === null ? [] : [{ ...row, schedule_id: row.schedule_id }],
     )
-    const recovered = await recover(session)
-    await fillLanes(session, emptiedBy(recovered))
-    return recovered
+    const broken = await followEnds(
+      session,
+      ended.filter(({ schedule_id }) => locked.has(schedule_id)),
+    )
+    return {
+      rows,
+      broken,
+      unlocked: ended.filter(({ schedule_id, lane }) => lane !== null && !locked.has(schedule_id)),
+    }
   })
+  await followLater(store, unlocked)
+  return { recovered: rows, broken }
 }
+
+type RecoveredRow = RecoveredRun & {
+  trigger: RunTrigger
+  has_errors: boolean
+  has_breaker: boolean
+  lane: number | null
+}
+
+/** Listed as if they were to fail: what may follow decides which cursors are locked. */
+const LIST_EXPIRED = `
+  select r.id, r.schedule_id, 'failed' as state, r.trigger, r.plan_time, r.lane, false as has_errors,
+    coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+  from {schema}.runs as r left join {schema}.schedules as s on s.id = r.schedule_id
+  where r.state = 'running' and r.lease_expires_at <= (select ${NOW}) and r.id <> all($2::uuid[])
+  order by r.lease_expires_at
+  limit $3`
 
 const RECOVER_EXPIRED_LEASES = `
   with clock as materialized (select ${NOW} as now),
   expired as materialized (
-    select id
-    from {schema}.runs
-    where state = 'running' and lease_expires_at <= (select now from clock) and job = any($2) and id <> all($5::uuid[])
-    order by lease_expires_at
-    limit $4
-    for update skip locked
+    select r.id, job.attempts is not null and r.attempt < job.attempts and job.on_stale <> 'fail' as is_retried,
+      job.on_stale = 'fail' as is_stale
+    from {schema}.runs as r
+    left join (
+      select name, (policies->'retry'->>'attempts')::int as attempts, coalesce(policies->>'onStale', 'retry') as on_stale
+      from {schema}.jobs
+    ) as job on job.name = r.job
+    where r.id = any($2) and r.state = 'running' and r.lease_expires_at <= (select now from clock)
+    order by r.id
+    for update of r skip locked
   ),
   recovered as (
     update {schema}.runs as r
-    set state = case when r.attempt >= job.attempts then 'failed' else 'retrying' end,
-      finished_at = case when r.attempt >= job.attempts then clock.now end,
-      eligible_at = clock.now, lease_token = null, lease_expires_at = null, error_code = 'lease_lost',
+    set state = case when expired.is_retried then 'retrying' else 'failed' end,
+      finished_at = case when expired.is_retried then null else clock.now end,
+      eligible_at = clock.now, lease_token = null, lease_expires_at = null,
+      error_code = case when expired.is_stale then 'stale_lease' else 'lease_lost' end,
       error_message = 'The worker stopped renewing its lease.'
-    from expired, clock, unnest($2::text[], $3::int[]) as job (name, attempts)
-    where r.id = expired.id and r.job = job.name
-    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.plan_time, r.worker_id, r.started_at, clock.now,
-      r.error_code, r.error_message
+    from expired, clock
+    where r.id = expired.id
+    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.plan_time, r.trigger, r.worker_id,
+      r.started_at, clock.now, r.error_code, r.error_message
   ),
   lost as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message)
     select id, attempt, worker_id, started_at, now, error_code, error_message from recovered
   )
   select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, r.plan_time, r.error_code,
-    r.error_message, r.emptied
-  from (select *, ${EMPTIED} from recovered) as r left join {schema}.schedules as s on s.id = r.schedule_id`
+    r.error_message, r.trigger, r.lane, false as has_errors, coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+  from recovered as r left join {schema}.schedules as s on s.id = r.schedule_id`
 
-/** Milliseconds until a lease of these jobs expires, unless it is renewed; null when none is held. */
-export function msUntilLeaseExpires(session: Session, jobs: readonly string[]): Promise<number | null> {
-  return msUntil(
-    session,
-    `select min(lease_expires_at) from {schema}.runs where state = 'running' and job = any($2)`,
-    [jobs],
+/** Milliseconds until a lease expires, unless it is renewed; null when none is held. */
+export function msUntilLeaseExpires(session: Session): Promise<number | null> {
+  return msUntil(session, `select min(lease_expires_at) from {schema}.runs where state = 'running'`)
+}
+
+export interface ProgressReport {
+  runId: string
+  leaseToken: string
+  fraction: number | null
+  note: string | null
+  totals: Readonly<Record<string, number>> | null
+}
+
+/** Writes down how far handlers have come, as long as their leases hold. */
+export async function recordProgress(session: Session, reports: readonly ProgressReport[]): Promise<void> {
+  await session.query(
+    `update {schema}.runs as r
+     set progress = p.fraction, progress_note = p.note, totals = p.totals::jsonb
+     from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[]) as p (id, lease_token, fraction, note, totals)
+     where r.id = any($1) and r.id = p.id and r.state = 'running' and r.lease_token = p.lease_token`,
+    [
+      reports.map(({ runId }) => runId),
+      reports.map(({ leaseToken }) => leaseToken),
+      reports.map(({ fraction }) => fraction),
+      reports.map(({ note }) => note),
+      reports.map(({ totals }) => totals && JSON.stringify(totals)),
+    ],
   )
 }

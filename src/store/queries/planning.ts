@@ -16,6 +16,8 @@ export interface DueSchedule {
   policies: Policies
   next_at: Date | null
   until_at: Date | null
+  limit: number | null
+  counted: number
   decided_through: Date
   has_requests: boolean
   zone_data: string | null
@@ -51,10 +53,10 @@ export async function lockDueSchedules(
 }
 
 const LOCK_DUE_SCHEDULES = `
-  select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, c.next_at, c.decided_through,
-    c.has_requests, s.zone_data, ${NOW} as now
+  select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, s."limit", c.next_at, c.decided_through,
+    c.has_requests, c.counted, s.zone_data, ${NOW} as now
   from (
-    select schedule_id, version, next_at, decided_through, has_requests
+    select schedule_id, version, next_at, decided_through, has_requests, counted
     from {schema}.cursors
     where wake_at <= (select ${NOW}) and next_at is not null and kind = any($3)
       and (provider is null or provider = any($4))
@@ -96,7 +98,7 @@ export async function readSkipRequests(
 }
 
 export interface PlannedSchedule {
-  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at'>
+  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at' | 'policies'>
   plan: Plan
   /** When a scheduler must look again. */
   wakeAt: Instant | null
@@ -150,7 +152,8 @@ const RECORD_PLANS = `
   moved as (
     update {schema}.cursors as c
     set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
-      decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null
+      decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
+      counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
     from unnest($3::uuid[], $4::int[], $5::float8[], $6::float8[], $7::float8[], $8::float8[])
       as plan (id, version, cursor, next_at, wake_at, decided_through)
     where c.schedule_id = plan.id and c.version = plan.version
@@ -211,11 +214,11 @@ export interface EndedPause {
   state_until: Date
 }
 
-/** Paused schedules whose pause was to end by now. */
+/** Schedules whose pause, or whose breaker's cooldown, was to end by now. */
 export function listEndedPauses(session: Session, limit: number): Promise<EndedPause[]> {
   return session.query<EndedPause>(
     `select s.name, c.provider, s.state_until from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
-     where s.state = 'paused' and s.state_until is not null and s.state_until <= (select ${NOW}) limit $2`,
+     where s.state in ('paused', 'broken') and s.state_until is not null and s.state_until <= (select ${NOW}) limit $2`,
     [session.now(), limit],
   )
 }

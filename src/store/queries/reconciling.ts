@@ -15,6 +15,7 @@ export interface CheckedSchedule {
   start_at: Date
   until_at: Date | null
   zone_data: string | null
+  delete_when_done: boolean
   cursor_version: number | null
   next_at: Date | null
   wake_at: Date | null
@@ -23,7 +24,7 @@ export interface CheckedSchedule {
 }
 
 const CHECKED_COLUMNS = `s.id, s.name, s.version, s.state, s.state_until, s.timing, s.start_at, s.until_at, s.zone_data,
-    c.version as cursor_version, c.next_at, c.wake_at, c.decided_through, ${NOW} as now`
+    (s.policies->>'deleteWhenDone')::boolean as delete_when_done, c.version as cursor_version, c.next_at, c.wake_at, c.decided_through, ${NOW} as now`
 const CHECKED = `select ${CHECKED_COLUMNS}
   from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id`
 
@@ -98,6 +99,11 @@ export interface Repair {
   wakeAt: Instant | null
   /** The version of the zone data that computed it; null where no zone can move it. */
   zoneData: string | null
+  /** An `after` schedule without a cursor: it is right while a run is open. */
+  hangs: boolean
+  /** Active without a plan time left: it is finished, or deleted. */
+  isDone: boolean
+  deleteWhenDone: boolean
 }
 
 /** Writes cursors that this transaction has locked. */

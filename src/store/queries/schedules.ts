@@ -84,6 +84,23 @@ export async function adoptCursors(session: Session, ids: readonly string[]): Pr
   )
 }
 
+/** What these schedules give to their jobs. */
+export function listInputs(
+  session: Session,
+  names: readonly string[],
+): Promise<{ name: string; job: string; input: unknown }[]> {
+  return session.query('select name, job, input from {schema}.schedules where name = any($1)', [names])
+}
+
+/** Those of these names that are paused. */
+export async function listPaused(session: Session, names: readonly string[]): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    `select name from {schema}.schedules where name = any($1) and state = 'paused'`,
+    [names],
+  )
+  return rows.map(({ name }) => name)
+}
+
 /** When these schedules were created; without those that there are not. */
 export async function listCreations(
   session: Session,
@@ -141,6 +158,11 @@ interface ScheduleWrite {
   nextAt: Instant | null
   wakeAt: Instant | null
   decidedThrough: Instant
+  /** The interval of an `after` timing. */
+  afterMs: number | null
+  /** Where to count from now on; null to go on counting. */
+  counted: number | null
+  failures: number | null
   /** The version of the zone data that computed the cursor; null where no zone can move it. */
   zoneData: string | null
 }
@@ -158,7 +180,7 @@ const RECORD = `jsonb_to_recordset($1::jsonb) as w (id uuid, name text, version 
   priority int, "group" text, scopes text[], timing jsonb, policies jsonb, description text, metadata jsonb,
   start_at timestamptz, end_at timestamptz, "limit" int, until_at timestamptz, source text, state text, state_reason text,
   state_by text, state_since timestamptz, state_until timestamptz, next_at timestamptz, wake_at timestamptz,
-  decided_through timestamptz, zone_data text, action text, actor text, before jsonb, after jsonb)`
+  decided_through timestamptz, after_ms bigint, counted int, failures int, zone_data text, action text, actor text, before jsonb, after jsonb)`
 
 /** Creates schedules with their cursors and changes. Names that exist already are left out; returns those that are new. */
 export async function insertSchedules(
@@ -180,9 +202,9 @@ export async function insertSchedules(
        returning id, name
      ),
      cursors as (
-       insert into {schema}.cursors (schedule_id, version, kind, provider, next_at, wake_at, decided_through)
+       insert into {schema}.cursors (schedule_id, version, kind, provider, next_at, wake_at, decided_through, after_ms)
        select w.id, w.version, w.timing->>'kind', case when w.scopes is null then w.job end, w.next_at, w.wake_at,
-         w.decided_through
+         w.decided_through, w.after_ms
        from w join created using (id)
      ),
      changes as (
@@ -219,7 +241,8 @@ export async function updateSchedules(
      cursors as (
        update {schema}.cursors as c
        set version = w.version, kind = w.timing->>'kind', provider = case when w.scopes is null then w.job end,
-         next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through, plan_error = null
+         next_at = w.next_at, wake_at = w.wake_at, decided_through = w.decided_through, plan_error = null,
+         after_ms = w.after_ms, counted = coalesce(w.counted, c.counted), failures = coalesce(w.failures, c.failures)
        from w where c.schedule_id = w.id
      )
      insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, zone_data,
@@ -249,6 +272,9 @@ function recordsOf(written: readonly Written[]): string {
       next_at: iso(schedule.nextAt),
       wake_at: iso(schedule.wakeAt),
       decided_through: iso(schedule.decidedThrough),
+      after_ms: schedule.afterMs,
+      counted: schedule.counted,
+      failures: schedule.failures,
       zone_data: schedule.zoneData,
       ...change,
     })),
@@ -358,7 +384,23 @@ export async function removeSkipRequest(
   return rows.length > 0
 }
 
+/** Where a run of an `after` timing was opened: the next plan time hangs on its end. */
+export async function clearCursorsOfAfter(session: Session, scheduleIds: readonly string[]): Promise<void> {
+  await session.query(
+    `update {schema}.cursors as c set next_at = null, wake_at = null
+     where c.schedule_id = any($1) and c.kind = 'after' and exists (
+       select from {schema}.runs as r
+       where r.schedule_id = c.schedule_id and r.lane is not null and r.state in ('pending', 'running', 'retrying')
+     )`,
+    [scheduleIds],
+  )
+}
+
 /** Tells other processes to look for `what`. Sent at commit; PostgreSQL folds repeats of one transaction into one. */
-export async function notify(session: Session, channel: string, what: 'schedules' | 'runs'): Promise<void> {
+export async function notify(
+  session: Session,
+  channel: string,
+  what: 'schedules' | 'runs' | 'cancelled',
+): Promise<void> {
   await session.query('select pg_notify($1, $2)', [channel, what])
 }

@@ -8,6 +8,8 @@ export interface WorkerRegistration {
   queues: readonly string[]
   jobs: readonly string[]
   concurrency: number
+  /** The advisory lock that its session holds while the process lives; null without such a session. */
+  sessionLock: string | null
 }
 
 /** Creates or refreshes a worker's row, and forgets those that were last seen a day ago. */
@@ -16,8 +18,8 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
     session.now(),
   ])
   await session.query(
-    `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, started_at, seen_at)
-     select $2, $3, $4, $5, $6::text[], $7::text[], $8, now, now from (select ${NOW} as now) as clock
+    `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, session_lock, started_at, seen_at)
+     select $2, $3, $4, $5, $6::text[], $7::text[], $8, $9::bigint, now, now from (select ${NOW} as now) as clock
      on conflict (id) do update set jobs = excluded.jobs, seen_at = excluded.seen_at`,
     [
       session.now(),
@@ -28,13 +30,57 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
       worker.queues,
       worker.jobs,
       worker.concurrency,
+      worker.sessionLock,
     ],
   )
 }
 
-export async function markWorkerSeen(session: Session, id: string): Promise<void> {
-  await session.query(`update {schema}.workers set seen_at = ${NOW} where id = $2`, [session.now(), id])
+export interface LostWorker {
+  id: string
+  host: string
+  pid: number
 }
+
+/**
+ * Says that a worker lives, and looks whether the others do. The advisory lock of one whose process is gone is free:
+ * its leases are shortened to `graceMs`, but for those whose runs must not be tried again.
+ */
+export async function lookAfterWorkers(
+  session: Session,
+  { id, running, graceMs }: { id: string; running: number; graceMs: number },
+): Promise<{ lost: LostWorker[]; hasExpired: boolean }> {
+  const [row] = await session.query<{ lost: LostWorker[] | null; has_expired: boolean }>(LOOK_AFTER_WORKERS, [
+    session.now(),
+    id,
+    running,
+    graceMs,
+  ])
+  return { lost: row?.lost ?? [], hasExpired: row?.has_expired ?? false }
+}
+
+const LOOK_AFTER_WORKERS = `
+  with clock as materialized (select ${NOW} as now),
+  seen as (
+    update {schema}.workers as w set seen_at = clock.now, running = $3 from clock where w.id = $2
+  ),
+  lost as materialized (
+    select w.id, w.host, w.pid from {schema}.workers as w
+    where w.id <> $2 and w.session_lock is not null and not exists (
+      select from pg_locks as l
+      where l.locktype = 'advisory' and l.granted and l.objsubid = 1
+        and l.database = (select oid from pg_database where datname = current_database())
+        and (l.classid::bigint << 32) | l.objid::bigint = w.session_lock
+    )
+  ),
+  shortened as (
+    update {schema}.runs as r set lease_expires_at = clock.now + $4::float8 * interval '1 millisecond'
+    from lost, clock
+    where r.worker_id = lost.id and r.state = 'running'
+      and r.lease_expires_at > clock.now + $4::float8 * interval '1 millisecond'
+      and not exists (select from {schema}.jobs as j where j.name = r.job and j.policies->>'onStale' = 'fail')
+  )
+  select (select json_agg(lost) from lost) as lost,
+    exists (select from {schema}.runs where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired`
 
 export async function removeWorker(session: Session, id: string): Promise<void> {
   await session.query('delete from {schema}.workers where id = $1', [id])
@@ -52,6 +98,15 @@ export async function publishJobs(
      on conflict (name) do update set policies = excluded.policies, published_at = excluded.published_at`,
     [session.now(), jobs.map(({ name }) => name), jobs.map(({ policies }) => JSON.stringify(policies))],
   )
+}
+
+/** Those of these jobs that have a gate, as far as any worker has told. */
+export async function listGatedJobs(session: Session, names: readonly string[]): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    `select name from {schema}.jobs where name = any($1) and (policies->>'gate')::boolean`,
+    [names],
+  )
+  return rows.map(({ name }) => name)
 }
 
 export interface PublishedJob {

@@ -1,0 +1,141 @@
+import type { RunTrigger } from '../../runs/run.js'
+import { NOW, type Session } from '../store.js'
+import type { PlannedSchedule } from './planning.js'
+
+export interface CancelledRun {
+  id: string
+  job: string
+  schedule_id: string | null
+  scope: string | null
+  plan_time: Date | null
+  attempt: number
+  lane: number | null
+  trigger: RunTrigger
+  /** Whether a handler was at work on it. */
+  was_running: boolean
+}
+
+const CANCELLED = `r.id, r.job, r.schedule_id, r.scope, r.plan_time, r.attempt, r.lane, r.trigger, r.was_running`
+
+/**
+ * Ends open runs as cancelled. The lease of one that is running is void at once; its handler is told at its next
+ * renewal, and what it says then is refused.
+ */
+const cancelling = (which: string) => `
+  with clock as materialized (select ${NOW} as now),
+  open as materialized (
+    select id, state = 'running' as was_running from {schema}.runs
+    where ${which} and state in ('pending', 'running', 'retrying') order by id for update
+  ),
+  r as (
+    update {schema}.runs as run
+    set state = 'cancelled', finished_at = clock.now, lease_expires_at = null, error_code = 'cancelled', error_message = $3
+    from open, clock where run.id = open.id
+    returning run.id, run.job, run.schedule_id, run.scope, run.plan_time, run.attempt, run.lane, run.trigger, open.was_running
+  )
+  select ${CANCELLED} from r`
+
+export async function cancelRun(
+  session: Session,
+  id: string,
+  reason: string,
+): Promise<CancelledRun | undefined> {
+  const [row] = await session.query<CancelledRun>(cancelling('id = $2'), [session.now(), id, reason])
+  return row
+}
+
+/**
+ * Cancels what is open where a schedule with `overlap: 'replace'` is about to run anew, in the statement before it does;
+ * the cursors are locked.
+ */
+export async function replaceOpen(
+  session: Session,
+  planned: readonly PlannedSchedule[],
+): Promise<CancelledRun[]> {
+  const lanes = planned
+    .filter(({ schedule }) => schedule.policies.overlap === 'replace')
+    .flatMap(({ schedule, plan }) => plan.runs.map(({ scope }) => ({ scheduleId: schedule.id, scope })))
+  if (lanes.length === 0) return []
+  return session.query<CancelledRun>(REPLACE_RUNS, [
+    session.now(),
+    lanes.map(({ scheduleId }) => scheduleId),
+    'Replaced by the next occurrence.',
+    lanes.map(({ scope }) => scope),
+  ])
+}
+
+const REPLACE_RUNS = cancelling(
+  `lane is not null and (schedule_id, scope) in (select * from unnest($2::uuid[], $4::text[]))`,
+)
+
+/**
+ * Gives failed runs one more attempt, now. Those of a schedule whose runs must not overlap take lane 0, the oldest of
+ * them; where it is taken they stay as they are. The cursors of their schedules are locked. Returns the ids of those that
+ * are tried again.
+ */
+export async function retryRuns(session: Session, ids: readonly string[]): Promise<string[]> {
+  const rows = await session.query<{ id: string }>(RETRY_RUNS, [session.now(), ids])
+  return rows.map(({ id }) => id)
+}
+
+const RETRY_RUNS = `
+  with clock as materialized (select ${NOW} as now),
+  failed as materialized (
+    select r.id, r.schedule_id, r.scope, coalesce(s.policies->>'overlap', 'allow') <> 'allow' as is_laned,
+      row_number() over (partition by r.schedule_id, r.scope order by r.plan_time, r.id) as place
+    from {schema}.runs as r left join {schema}.schedules as s on s.id = r.schedule_id
+    where r.id = any($2) and r.state = 'failed'
+  ),
+  ready as materialized (
+    select f.id, f.is_laned from failed as f
+    where not f.is_laned or f.place = 1 and not exists (
+      select from {schema}.runs as open
+      where open.schedule_id = f.schedule_id and open.scope = f.scope and open.lane is not null
+        and open.state in ('pending', 'running', 'retrying')
+    )
+  )
+  update {schema}.runs as r
+  set state = 'retrying', eligible_at = clock.now, finished_at = null, lease_token = null,
+    lane = case when ready.is_laned then 0 end
+  from clock, ready
+  where r.id = ready.id and r.state = 'failed'
+  returning r.id`
+
+export interface FailedFilter {
+  job?: string | undefined
+  queue?: string | undefined
+  scheduleId?: string | undefined
+  finishedAfter?: Date | undefined
+  finishedBefore?: Date | undefined
+}
+
+export interface FailedRun {
+  id: string
+  schedule_id: string | null
+  finished_at: Date
+}
+
+/** Failed runs, the longest ago first, after `after`. */
+export async function listFailed(
+  session: Session,
+  filter: FailedFilter,
+  { after, limit }: { after: FailedRun | null; limit: number },
+): Promise<FailedRun[]> {
+  return session.query<FailedRun>(
+    `select id, schedule_id, finished_at from {schema}.runs
+     where state = 'failed' and ($1::timestamptz is null or (finished_at, id) > ($1, $2)) and ($4::text is null or job = $4)
+       and ($5::text is null or queue = $5) and ($6::uuid is null or schedule_id = $6)
+       and ($7::timestamptz is null or finished_at >= $7) and ($8::timestamptz is null or finished_at < $8)
+     order by finished_at, id limit $3`,
+    [
+      after?.finished_at ?? null,
+      after?.id ?? null,
+      limit,
+      filter.job ?? null,
+      filter.queue ?? null,
+      filter.scheduleId ?? null,
+      filter.finishedAfter ?? null,
+      filter.finishedBefore ?? null,
+    ],
+  )
+}

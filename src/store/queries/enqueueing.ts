@@ -1,0 +1,44 @@
+import type { DirectBatch } from '../../runs/direct-batches.js'
+import { NOW, type Session } from '../store.js'
+
+/**
+ * Inserts those whose id is new, tells the workers once if there are any, and returns the ids that were new. It also
+ * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text.
+ */
+export async function insertDirectRuns(
+  session: Session,
+  channel: string,
+  { ids, runs }: DirectBatch,
+): Promise<readonly string[]> {
+  const [row] = await session.query<{ created: string }>(INSERT_DIRECT_RUNS, [
+    session.now(),
+    channel,
+    ids,
+    runs.map(({ job }) => job),
+    runs.map(({ input }) => input),
+    runs.map(({ queue }) => queue),
+    runs.map(({ priority }) => priority),
+    runs.map(({ key }) => key),
+    runs.map(({ at }) => (at === null ? null : new Date(at))),
+    runs.map(({ delayMs }) => delayMs),
+  ])
+  return row!.created === 'all' ? ids : row!.created.split(' ')
+}
+
+// In the order of ids, so that two statements with the same keys wait for each other and not in a circle.
+const INSERT_DIRECT_RUNS = `
+  with clock as materialized (select ${NOW} as now),
+  created as (
+    insert into {schema}.runs (id, trigger, job, input, queue, priority, state, eligible_at, key, created_at)
+    select a.id, 'direct', a.job, a.input, a.queue, a.priority, 'pending',
+      coalesce(a.at, clock.now + a.delay_ms * interval '1 millisecond'), a.key, clock.now
+    from clock, unnest($3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::integer[], $8::text[], $9::timestamptz[],
+      $10::float8[]) as a (id, job, input, queue, priority, key, at, delay_ms)
+    order by a.id
+    on conflict (id) do nothing
+    returning id
+  ),
+  notified as materialized (select pg_notify($2::text, 'runs') from (select from created limit 1) as any_created)
+  select case count(*) when cardinality($3::uuid[]) then 'all' else coalesce(string_agg(id::text, ' '), '') end as created,
+    (select count(*) from notified)::text as notified
+  from created`
