@@ -100,9 +100,11 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
   return { changed, ended }
 }
 
-/** A put never resumes what is paused. */
-async function toBeEnabled({ store }: VerbParts, declared: readonly Declared[]): Promise<Enabled[]> {
-  const wanted = declared.filter(({ paused }) => !paused)
+/** What a gate may have a say in. A put never resumes what is paused. */
+async function toBeEnabled({ store, jobs }: VerbParts, declared: readonly Declared[]): Promise<Enabled[]> {
+  const mayBeGated = (name: string) => jobs.get(name) === undefined || jobs.get(name)!.gate !== undefined
+  const wanted = declared.filter(({ paused, content }) => !paused && mayBeGated(content.job))
+  if (wanted.length === 0) return []
   const paused = new Set(
     await listPaused(
       store,

@@ -2,10 +2,12 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { every, once } from '../../src/index.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { sharedDatabase } from '../support/database.js'
+import { sharedDatabase, target } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const noop = { handler: () => {} }
+/** A whole day, but on PGlite, which syncs each commit. */
+const HOURS = target === 'pglite' ? 6 : 24
 
 describe('firing', () => {
   it('yields one run for each plan time and moves the cursor to the next', async () => {
@@ -222,15 +224,18 @@ describe('firing', () => {
     expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T00:01:00.000Z'])
   })
 
-  it('runs 1,440 times in a simulated day of a schedule every minute', { timeout: 120_000 }, async () => {
+  it(`runs ${HOURS * 60} times in ${HOURS} simulated hours of a schedule every minute`, {
+    timeout: 240_000,
+  }, async () => {
     const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
     let count = 0
     h.job('count', { handler: () => ++count })
     await h.schedules.put('minutely', { job: 'count', timing: every('1 minute') })
-    await h.advance('23 hours 59 minutes 59 seconds')
-    expect(count).toBe(1440)
+    await h.advance({ seconds: HOURS * 3600 - 1 })
+    expect(count).toBe(HOURS * 60)
     const times = await h.planTimes('minutely')
-    expect(new Set(times).size).toBe(1440)
-    expect([times.at(0), times.at(-1)]).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T23:59:00.000Z'])
+    const first = Date.parse('2026-03-01T00:00:00Z')
+    expect(times).toEqual(times.map((_, minute) => new Date(first + minute * 60_000).toISOString()))
+    expect(times).toHaveLength(HOURS * 60)
   })
 })
