@@ -97,7 +97,8 @@ it('a killed worker is missed in seconds: its runs are taken over long before th
 
 it('a worker frozen for longer than its lease hears of it when it goes on, and what it says then is refused', async () => {
   const { escapement, start, sql, check } = await open()
-  const frozen = await start({ TAKE_MS: '1000' })
+  // Its handler is still at work when it goes on.
+  const frozen = await start({ TAKE_MS: '60000' })
   const { id } = await escapement.runs.enqueue('slow', null)
   await frozen.line('started')
   frozen.signal('SIGSTOP')
