@@ -15,6 +15,7 @@ const files =
         'test/processes/workers',
         'test/time',
         'test/behaviour/model',
+        'test/behaviour/firing',
       ]
 const projects = ['--project', 'processes', '--project', 'postgres']
 const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout', '7200000', ...files]

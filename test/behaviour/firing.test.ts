@@ -2,12 +2,11 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { every, once } from '../../src/index.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { sharedDatabase, target } from '../support/database.js'
+import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const noop = { handler: () => {} }
-/** A whole day, but on PGlite, which syncs each commit. */
-const HOURS = target === 'pglite' ? 6 : 24
+const HOURS = process.env.ESCAPEMENT_TEST_LONG ? 24 : 6
 
 describe('firing', () => {
   it('yields one run for each plan time and moves the cursor to the next', async () => {

@@ -13,7 +13,7 @@ import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 import { type Content, Model } from '../support/model.js'
 
-const RUNS = Number(process.env.MODEL_RUNS ?? 60)
+const RUNS = Number(process.env.MODEL_RUNS ?? 30)
 const SEED = process.env.MODEL_SEED === undefined ? {} : { seed: Number(process.env.MODEL_SEED) }
 const ANCHOR = Date.parse('2001-01-01T00:00:00Z')
 
