@@ -1,5 +1,6 @@
 import { EscapementError } from '../errors.js'
 import type { EventBus } from '../events/bus.js'
+import { tellCancelled } from '../events/run-events.js'
 import {
   type CancelledRun,
   cancelRun,
@@ -51,22 +52,6 @@ export async function cancelOne(
     })
   }
   tellCancelled(bus, [cancelled])
-}
-
-export function tellCancelled(bus: EventBus, runs: readonly CancelledRun[]): void {
-  for (const { id, job, schedule_id, scope, plan_time, attempt } of runs) {
-    bus.emit('run.cancelled', {
-      runId: id,
-      job,
-      scheduleId: schedule_id,
-      schedule: null,
-      scope,
-      planTime: plan_time,
-      attempt,
-      durationMs: null,
-      error: null,
-    })
-  }
 }
 
 function endOf({ trigger, plan_time, lane }: CancelledRun, scheduleId: string): EndedRun {

@@ -8,7 +8,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { EscapementError } from '../errors.js'
 import type { RunEvent } from '../events/bus.js'
 import { runCreated } from '../events/run-events.js'
-import type { ScheduleAct } from '../events/schedule-events.js'
+import { actOf, type ScheduleAct } from '../events/schedule-events.js'
 import { beforeFirst, boundsOf, type PlanTimeBounds, type PlanTimeFields } from '../schedules/bounds.js'
 import {
   firstAfter,
@@ -147,14 +147,6 @@ export async function deleteDone(
     done.map(({ id }) => ({ id, deleteWhenDone: true })),
   )
   return new Set(deleted.map(({ id }) => id))
-}
-
-export function actOf(
-  action: string,
-  { id, name, version }: { id: string; name: string; version: number },
-  outcome: Pick<ScheduleAct, 'isFinished' | 'isDeleted'> = {},
-): ScheduleAct {
-  return { action, scheduleId: id, schedule: name, version, ...outcome }
 }
 
 /** In a statement after the lock: what ended before we had it must not be missed. */

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createBreather } from '../breather.js'
+import { actOf } from '../events/schedule-events.js'
 import { type AnyJob, checkInput } from '../runs/job.js'
 import { boundsOf, costOfBounds, countAhead } from '../schedules/bounds.js'
 import { firstPlanTime } from '../schedules/plan.js'
@@ -24,7 +25,6 @@ import { durationToMs } from '../time/duration.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
 import {
-  actOf,
   type Change,
   type ChangeContext,
   type ChangedTo,

@@ -1,4 +1,5 @@
 import { EscapementError } from '../errors.js'
+import { actOf } from '../events/schedule-events.js'
 import { beforeFirst } from '../schedules/bounds.js'
 import { gridOf } from '../schedules/plan.js'
 import { findDecision } from '../store/queries/ledger.js'
@@ -8,7 +9,7 @@ import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { actOf, logAction, settleFirst } from './change.js'
+import { logAction, settleFirst } from './change.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 /** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */

@@ -1,3 +1,5 @@
+import type { CancelledRun } from '../store/queries/cancelling.js'
+import type { Outcome } from '../store/queries/outcomes.js'
 import type { EventBus, RunEvent } from './bus.js'
 
 /** What is told of a run that was just made; a manual one has no plan time. */
@@ -18,7 +20,45 @@ export function runCreated(
   }
 }
 
+/** What is told of a run as its row has it. */
+export function runEventOf(run: {
+  id: string
+  job: string
+  schedule_id: string | null
+  schedule_name?: string | null
+  scope: string | null
+  plan_time: Date | null
+  attempt: number
+}): RunEvent {
+  return {
+    runId: run.id,
+    job: run.job,
+    scheduleId: run.schedule_id,
+    schedule: run.schedule_name ?? null,
+    scope: run.scope,
+    planTime: run.plan_time,
+    attempt: run.attempt,
+    durationMs: null,
+    error: null,
+  }
+}
+
+/** The same after an attempt. */
+export function runEnded(
+  run: Parameters<typeof runEventOf>[0],
+  outcome: Outcome,
+  durationMs: number,
+): RunEvent {
+  const error = outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message }
+  return { ...runEventOf(run), durationMs, error }
+}
+
 /** Called after the commit: what is rolled back is not told. */
 export function tellCreated(bus: EventBus, created: readonly RunEvent[]): void {
   for (const event of created) bus.emit('run.created', event)
+}
+
+/** Called after the commit as well. */
+export function tellCancelled(bus: EventBus, cancelled: readonly CancelledRun[]): void {
+  for (const run of cancelled) bus.emit('run.cancelled', runEventOf(run))
 }

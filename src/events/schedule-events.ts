@@ -13,6 +13,14 @@ export interface ScheduleAct {
   isDeleted?: boolean
 }
 
+export function actOf(
+  action: string,
+  { id, name, version }: { id: string; name: string; version: number },
+  outcome: Pick<ScheduleAct, 'isFinished' | 'isDeleted'> = {},
+): ScheduleAct {
+  return { action, scheduleId: id, schedule: name, version, ...outcome }
+}
+
 type ScheduleEventName = Extract<EventName, `schedule.${string}`>
 
 const EVENT_OF_ACTION: Readonly<Record<string, ScheduleEventName>> = {

@@ -1,8 +1,7 @@
-import { tellCancelled } from '../client/cancelling.js'
 import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
-import { runCreated, tellCreated } from '../events/run-events.js'
-import { tellActs } from '../events/schedule-events.js'
+import { runCreated, tellCancelled, tellCreated } from '../events/run-events.js'
+import { actOf, tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
@@ -227,12 +226,8 @@ function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport):
     bus,
     created.map(({ run, schedule }) => runCreated(run, schedule)),
   )
-  const ends = ended.map(({ id, name, version, is_deleted }) => ({
-    action: 'finish',
-    scheduleId: id,
-    schedule: name,
-    version,
-    isDeleted: is_deleted,
-  }))
-  tellActs(bus, ends)
+  tellActs(
+    bus,
+    ended.map((schedule) => actOf('finish', schedule, { isDeleted: schedule.is_deleted })),
+  )
 }

@@ -3,14 +3,15 @@ import os from 'node:os'
 import type { Clock } from '../clock.js'
 import { monotonicMs } from '../clock.js'
 import { EscapementError } from '../errors.js'
-import type { EventBus, RunEvent } from '../events/bus.js'
+import type { EventBus } from '../events/bus.js'
+import { runEnded, runEventOf } from '../events/run-events.js'
 import type { Logger } from '../logger.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Breakage } from '../schedules/breaker.js'
 import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
 import { leaseKey, type RecoveredRun, releaseLeases } from '../store/queries/leases.js'
-import { type Outcome, recordOutcomes } from '../store/queries/outcomes.js'
+import { recordOutcomes } from '../store/queries/outcomes.js'
 import { publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
 import { createWait } from '../wait.js'
@@ -174,13 +175,13 @@ export function createWorker(parts: {
       wait.wake()
     }
     try {
-      if (bus.has('run.started')) bus.emit('run.started', eventOf(row))
+      if (bus.has('run.started')) bus.emit('run.started', runEventOf(row))
       const outcome = await performer.perform(execution, onHandled)
       if (outcome === null) {
         const facts = { runId: row.id, job: row.job, attempt: row.attempt }
         logger.warn(facts, 'an outcome was refused: the run is no longer this attempt’s')
       } else if (bus.has(`run.${outcome.state}`)) {
-        bus.emit(`run.${outcome.state}`, endedEvent(row, outcome, monotonicMs() - startedMs))
+        bus.emit(`run.${outcome.state}`, runEnded(row, outcome, monotonicMs() - startedMs))
       }
     } catch (error) {
       logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
@@ -194,7 +195,7 @@ export function createWorker(parts: {
       const facts = { runId: run.id, attempt: run.attempt, state: run.state }
       logger.warn(facts, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
-      bus.emit(`run.${run.state}`, { ...eventOf(run), error })
+      bus.emit(`run.${run.state}`, { ...runEventOf(run), error })
     }
   }
 
@@ -332,25 +333,4 @@ function lockKeyOf(workerId: string): string {
 
 function stopped(): EscapementError {
   return new EscapementError('closed', { message: 'The worker is shutting down; the run is given back.' })
-}
-
-function eventOf(
-  row: Pick<ClaimedRow, 'id' | 'job' | 'schedule_id' | 'schedule_name' | 'scope' | 'plan_time' | 'attempt'>,
-): RunEvent {
-  return {
-    runId: row.id,
-    job: row.job,
-    scheduleId: row.schedule_id,
-    schedule: row.schedule_name,
-    scope: row.scope,
-    planTime: row.plan_time,
-    attempt: row.attempt,
-    durationMs: null,
-    error: null,
-  }
-}
-
-function endedEvent(row: ClaimedRow, outcome: Outcome, durationMs: number): RunEvent {
-  const error = outcome.state === 'succeeded' ? null : { code: outcome.code, message: outcome.message }
-  return { ...eventOf(row), durationMs, error }
 }
