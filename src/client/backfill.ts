@@ -6,7 +6,8 @@ import { insertBackfill, listExistingRuns, type OccurrenceRun } from '../store/q
 import { notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { InstantInput } from '../time/instant.js'
-import { type ChangeContext, logAction } from './change.js'
+import { logAction } from './change.js'
+import type { ChangeContext } from './change-context.js'
 import { type LedgerRange, readRange, skippedTimes } from './ledger.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 

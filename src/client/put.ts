@@ -24,14 +24,9 @@ import type { Store } from '../store/store.js'
 import { durationToMs } from '../time/duration.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
-import {
-  type Change,
-  type ChangeContext,
-  type ChangedTo,
-  changeSchedules,
-  deleteDone,
-  planTimeFields,
-} from './change.js'
+import { type Change, changeSchedules, deleteDone } from './change.js'
+import type { ChangeContext } from './change-context.js'
+import { type ChangedTo, planTimeFields } from './changed-row.js'
 import { type Enabled, expectOpenGates } from './gating.js'
 import { codeOf, requireJobs } from './known-jobs.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'

@@ -1,7 +1,8 @@
 import { actOf } from '../events/schedule-events.js'
 import { deleteSchedules, insertChanges } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
-import { BacklogLeft, type ChangeContext, settle } from './change.js'
+import type { ChangeContext } from './change-context.js'
+import { BacklogLeft, settle } from './settling.js'
 
 /** Deletes rows whose cursors are locked, after what is due of them; the change log says what they were. */
 export async function deleteLocked(

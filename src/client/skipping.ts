@@ -9,7 +9,8 @@ import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { logAction, settleFirst } from './change.js'
+import { logAction } from './change.js'
+import { settleFirst } from './settling.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 /** Wishes one future plan time away, or takes the wish back. Repeating either changes nothing. */

@@ -9,7 +9,9 @@ import { insertManualRun } from '../store/queries/ledger.js'
 import { findRun } from '../store/queries/runs.js'
 import { clearCursorsOfAfter, findSchedule, notify } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
-import { type ChangeContext, logAction, settleFirst } from './change.js'
+import { logAction } from './change.js'
+import type { ChangeContext } from './change-context.js'
+import { settleFirst } from './settling.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
 export interface TriggerOptions extends VerbOptions {

@@ -5,9 +5,11 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import { lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
-import { BacklogLeft, type ChangeContext, endPauses, ScopesNeeded, settle } from './change.js'
+import { endPauses } from './change.js'
+import type { ChangeContext } from './change-context.js'
 import { scheduleNotFound } from './schedule-errors.js'
 import { askProviders, type ProvidedScopes } from './scopes.js'
+import { BacklogLeft, ScopesNeeded, settle } from './settling.js'
 import { applyZoneDataTo } from './zone-data.js'
 
 /** What the verbs work with. */

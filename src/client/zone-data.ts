@@ -17,7 +17,9 @@ import { markZoneData } from '../store/queries/zone-data.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Instant } from '../time/instant.js'
 import { isNewer, zoneDataOf } from '../time/zone-data.js'
-import { type ChangeContext, cursorAfter, writeSchedules, writtenOf } from './change.js'
+import { writeSchedules } from './change.js'
+import type { ChangeContext } from './change-context.js'
+import { cursorAfter, writtenOf } from './changed-row.js'
 
 export interface ZoneDataReport {
   /** Names of those whose plan times moved. */

@@ -1,4 +1,4 @@
-import type { ChangeContext } from '../client/change.js'
+import type { ChangeContext } from '../client/change-context.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
