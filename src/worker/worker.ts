@@ -1,5 +1,4 @@
-import { createHash, randomUUID } from 'node:crypto'
-import os from 'node:os'
+import { randomUUID } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import { monotonicMs } from '../clock.js'
 import { EscapementError } from '../errors.js'
@@ -9,17 +8,18 @@ import type { Logger } from '../logger.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Breakage } from '../schedules/breaker.js'
-import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
-import { leaseKey, type RecoveredRun, releaseLeases } from '../store/queries/leases.js'
-import { recordOutcomes } from '../store/queries/outcomes.js'
-import { publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
+import type { ClaimedRow } from '../store/queries/claiming.js'
+import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Store } from '../store/store.js'
 import { createWait } from '../wait.js'
-import { type Execution, outcomeOf } from './execute.js'
+import { createClaims } from './claims.js'
+import type { Execution } from './execute.js'
+import { giveBack } from './giving-back.js'
 import { Interrupt } from './interrupt.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { createOutcomeRecorder } from './outcomes.js'
 import { createPerformer } from './perform.js'
+import { createRegistration } from './registration.js'
 import { createProgressWriter, Telling } from './telling.js'
 import { createWatch } from './watch.js'
 
@@ -77,6 +77,8 @@ export function createWorker(parts: {
   const { store, bus, logger, jobs, concurrency, queues, onBroken } = parts
   const id = randomUUID()
   const wait = createWait(parts.clock)
+  const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
+  const claims = createClaims(store, jobs, { workerId: id, queues })
   const leases = createLeaseKeeper(store, logger)
   const outcomes = createOutcomeRecorder(store, onBroken)
   const progress = createProgressWriter(store, bus, logger)
@@ -94,35 +96,6 @@ export function createWorker(parts: {
   let busy = 0
   let stopping = false
   let loop: Promise<void> | undefined
-  let published = -1
-  let sessionLock: string | null = null
-  let letGoOfLock: (() => Promise<void>) | null = null
-  /** Tokens of claims whose answer was lost: what they took is given back. */
-  const unanswered = new Set<string>()
-
-  /** Tells others of this worker and its jobs, again whenever jobs were added. */
-  async function publish(): Promise<void> {
-    const all = jobs.all()
-    if (all.length === published) return
-    const names = all.map(({ name }) => name)
-    const { version } = parts
-    const registration = {
-      id,
-      host: os.hostname(),
-      pid: process.pid,
-      version,
-      queues,
-      jobs: names,
-      concurrency,
-      sessionLock,
-    }
-    await registerWorker(store, registration)
-    await publishJobs(
-      store,
-      all.map((job) => ({ name: job.name, policies: policiesOf(job) })),
-    )
-    published = all.length
-  }
 
   /** Outcomes may lag behind their handlers by as many again, so that claiming and recording go on side by side. */
   const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size)
@@ -130,16 +103,8 @@ export function createWorker(parts: {
   /** Fills the free slots. Returns how many runs it got. */
   async function claim(): Promise<number> {
     const limit = room()
-    const known = jobs.all()
-    if (limit <= 0 || known.length === 0) return 0
-    if (unanswered.size > 0) {
-      await releaseClaims(store, [...unanswered])
-      unanswered.clear()
-    }
-    const leaseToken = randomUUID()
-    unanswered.add(leaseToken)
-    const rows = await claimRuns(store, { workerId: id, leaseToken, queues, jobs: known, limit })
-    unanswered.delete(leaseToken)
+    if (limit <= 0 || jobs.all().length === 0) return 0
+    const { rows, leaseToken } = await claims.take(limit)
     for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
     return rows.length
   }
@@ -210,14 +175,14 @@ export function createWorker(parts: {
     while (!stopping) {
       try {
         if (monotonicMs() >= lookAtMs) {
-          await publish()
+          await registration.publish()
           // After an outage our own leases may have expired: what is still ours must not look lost.
           if (lookAtMs === Number.NEGATIVE_INFINITY) await leases.renew()
           lookAtMs = monotonicMs() + (await watch.look(busy, heldIds()))
         }
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
         if (room() > 0 && monotonicMs() >= claimAtMs) {
-          const ms: number = mayHaveMore ? 0 : await idleMs()
+          const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? MAX_SLEEP_MS)
           mayHaveMore = ms === 0 && (await claim()) > 0
           heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
           claimAtMs = monotonicMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, MAX_SLEEP_MS))
@@ -239,27 +204,12 @@ export function createWorker(parts: {
     }
   }
 
-  async function idleMs(): Promise<number> {
-    const names = jobs.all().map(({ name }) => name)
-    return (await msUntilEligible(store, { queues, jobs: names })) ?? MAX_SLEEP_MS
-  }
-
   async function finishRunning(): Promise<void> {
     const deadline = new AbortController()
     const timeout = parts.clock.sleep(DRAIN_MS, deadline.signal)
     await Promise.race([Promise.allSettled(inHand.keys()), timeout])
     deadline.abort()
-    const unfinished = new Map(leases.held().map((lease) => [leaseKey(lease), lease]))
-    const stale = [...inHand.values()].filter(({ row, leaseToken, job }) => {
-      return job.onStale === 'fail' && unfinished.delete(leaseKey({ runId: row.id, leaseToken }))
-    })
-    // Before their handlers hear of it: what they say then is refused, and spends no attempt.
-    if (stale.length > 0)
-      await recordOutcomes(
-        store,
-        stale.map((execution) => outcomeOf(execution, STALE)),
-      )
-    if (unfinished.size > 0) await releaseLeases(store, [...unfinished.values()])
+    await giveBack(store, leases, [...inHand.values()])
     leases.abandon(stopped())
   }
 
@@ -270,10 +220,8 @@ export function createWorker(parts: {
     async start() {
       if (loop) return
       stopping = false
-      const key = lockKeyOf(id)
-      letGoOfLock ??= await store.database.holdLock(key, () => void leases.renew())
-      sessionLock = letGoOfLock === null ? null : key
-      await publish()
+      await registration.holdLock(() => void leases.renew())
+      await registration.publish()
       loop = run()
     },
     async stop() {
@@ -284,10 +232,7 @@ export function createWorker(parts: {
       loop = undefined
       try {
         await finishRunning()
-        await removeWorker(store, id)
-        published = -1
-        await letGoOfLock?.()
-        letGoOfLock = null
+        await registration.signOff()
       } catch (error) {
         // Without the database nothing can be given back: the leases run out instead.
         logger.warn({ err: error }, 'the worker could not sign off')
@@ -296,39 +241,12 @@ export function createWorker(parts: {
       progress.stop()
     },
     async drain() {
-      await publish()
+      await registration.publish()
       await watch.recover(heldIds())
       while ((await claim()) > 0) await Promise.all(inHand.keys())
       leases.stop()
     },
   }
-}
-
-const STALE = {
-  state: 'failed',
-  delayMs: 0,
-  code: 'stale_lease',
-  message: 'The worker stopped before the handler had ended, and the job is not to be tried twice.',
-  stack: null,
-} as const
-
-function policiesOf({ retry, timeoutMs, leaseMs, onStale, concurrency, concurrencyKey, ...job }: AnyJob) {
-  return {
-    retry,
-    timeoutMs,
-    leaseMs,
-    onStale,
-    concurrency,
-    concurrencyKey,
-    transactional: job.transactional,
-    gate: job.gate !== undefined,
-    provider: job.scopes !== undefined,
-  }
-}
-
-/** A number that only this worker uses; advisory locks are numbers that all programs of a database share. */
-function lockKeyOf(workerId: string): string {
-  return createHash('sha256').update(`escapement worker ${workerId}`).digest().readBigInt64BE().toString()
 }
 
 function stopped(): EscapementError {

@@ -1,0 +1,36 @@
+import { randomUUID } from 'node:crypto'
+import type { JobRegistry } from '../runs/job-registry.js'
+import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
+import type { Store } from '../store/store.js'
+
+/** How a worker comes by its runs. What a claim took whose answer was lost, nobody works on: it is given back first. */
+export interface Claims {
+  /** Takes at most `limit` runs whose jobs are here, all under one lease token. */
+  take(limit: number): Promise<{ rows: readonly ClaimedRow[]; leaseToken: string }>
+  /** When the next run may be claimed, 0 if one may be now; null where none is known of. */
+  msUntilMore(): Promise<number | null>
+}
+
+export function createClaims(
+  store: Store,
+  jobs: JobRegistry,
+  { workerId, queues }: { workerId: string; queues: readonly string[] },
+): Claims {
+  /** Tokens of claims whose answer is awaited, or was lost. */
+  const unanswered = new Set<string>()
+
+  return {
+    async take(limit) {
+      if (unanswered.size > 0) {
+        await releaseClaims(store, [...unanswered])
+        unanswered.clear()
+      }
+      const leaseToken = randomUUID()
+      unanswered.add(leaseToken)
+      const rows = await claimRuns(store, { workerId, leaseToken, queues, jobs: jobs.all(), limit })
+      unanswered.delete(leaseToken)
+      return { rows, leaseToken }
+    },
+    msUntilMore: () => msUntilEligible(store, { queues, jobs: jobs.all().map(({ name }) => name) }),
+  }
+}
