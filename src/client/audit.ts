@@ -14,20 +14,12 @@
 import { createBreather } from '../breather.js'
 import { monotonicMs } from '../clock.js'
 import { runIdOf } from '../runs/run-id.js'
-import {
-  type AuditedChange,
-  type AuditedRun,
-  type AuditedSchedule,
-  type AuditedSkip,
-  keepAwake,
-  listAudited,
-  readFirst,
-  streamAll,
-} from '../store/queries/auditing.js'
+import { type AuditedSchedule, keepAwake, listAudited } from '../store/queries/auditing.js'
 import { readNow } from '../store/queries/schedules.js'
 import type { Session, Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
-import { Answers, Rows } from './audited-answers.js'
+import { Answers } from './audited-answers.js'
+import { type Ledger, readLedgers } from './audited-ledgers.js'
 import {
   countBetween,
   isExpected,
@@ -66,9 +58,6 @@ export interface AuditReport {
 
 /** Schedules that are looked at together. */
 const PAGE = 100
-/** Runs, skips or changes of a schedule that come with its page; one that has more of them is read by itself. */
-const BROUGHT = 500
-const PORTION = 5_000
 
 export async function audit(
   store: Store,
@@ -111,32 +100,6 @@ function createRest(session: Session): () => Promise<void> {
 }
 
 const AWAKE_EVERY_MS = 1_000
-
-interface Ledger {
-  changes: Rows<AuditedChange>
-  runs: Rows<AuditedRun>
-  skips: Rows<AuditedSkip>
-}
-
-async function readLedgers(
-  session: Session,
-  schedules: readonly AuditedSchedule[],
-  range: AuditOptions,
-): Promise<(schedule: AuditedSchedule) => Ledger> {
-  const ids = schedules.map(({ id }) => id)
-  const first = { limit: BROUGHT + 1, ...range }
-  const changes = await readFirst(session, 'changes', ids, first)
-  const runs = await readFirst(session, 'runs', ids, first)
-  const skips = await readFirst(session, 'skips', ids, first)
-  const all = { portion: PORTION, ...range }
-  const rowsOf = <Row>(found: readonly Row[] = [], stream: () => AsyncGenerator<Row[], void>) =>
-    found.length <= BROUGHT ? new Rows(found) : new Rows([], stream())
-  return ({ id }) => ({
-    changes: rowsOf(changes.get(id), () => streamAll(session, 'changes', id, all)),
-    runs: rowsOf(runs.get(id), () => streamAll(session, 'runs', id, all)),
-    skips: rowsOf(skips.get(id), () => streamAll(session, 'skips', id, all)),
-  })
-}
 
 /** How late a scheduler may be before what it has not decided counts as missing. */
 const OVERDUE_MS = 60_000
