@@ -15,7 +15,6 @@ import {
   possibleCursor,
   RUNS_AT_ONCE,
 } from '../schedules/plan.js'
-import { replaceOpen } from '../store/queries/cancelling.js'
 import {
   finishSchedules,
   type PlannedSchedule,
@@ -28,6 +27,7 @@ import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
 import type { ChangeContext } from './change-context.js'
+import { replaceRuns } from './replacing.js'
 
 /** Thrown where more is due than one transaction settles; whoever began it settles the rest first. */
 export class BacklogLeft extends Error {}
@@ -87,7 +87,7 @@ export async function settle(context: ChangeContext, rows: readonly ScheduleRow[
     return [{ schedule, plan, wakeAt: schedule.state_until?.getTime() ?? null }]
   })
   if (unasked.size > 0) throw new ScopesNeeded([...unasked])
-  await replaceOpen(session, planned)
+  context.replaced.push(...(await replaceRuns(session, channel, planned)))
   const created = new Set(planned.length > 0 ? await recordPlans(session, planned, channel) : [])
   for (const { schedule, plan } of planned) {
     const runs = plan.runs.filter(({ id }) => created.has(id))

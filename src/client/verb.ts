@@ -1,7 +1,8 @@
 import type { EventBus, RunEvent } from '../events/bus.js'
-import { tellCreated } from '../events/run-events.js'
+import { tellCancelled, tellCreated } from '../events/run-events.js'
 import { type ScheduleAct, tellActs } from '../events/schedule-events.js'
 import type { JobRegistry } from '../runs/job-registry.js'
+import type { CancelledRun } from '../store/queries/cancelling.js'
 import { lockSchedules, notify, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
@@ -86,10 +87,11 @@ async function lockAndDo<R>(
   const { action, actor = null, scopes, step } = options
   const acts: ScheduleAct[] = []
   const created: RunEvent[] = []
+  const replaced: CancelledRun[] = []
   let moved: readonly string[] = []
   const done = await store.transaction(async (session) => {
     const { rows, now } = await lockNamed(session, names)
-    const told = { acts, created, ended: new Map<string, ScheduleRow>() }
+    const told = { acts, created, replaced, ended: new Map<string, ScheduleRow>() }
     const context = { session, channel: store.channel, now, action, actor, scopes, zoneData, ...told }
     const zoned = await applyZoneDataTo(context, rows)
     moved = zoned.moved
@@ -100,6 +102,7 @@ async function lockAndDo<R>(
     await notify(session, store.channel, 'schedules')
     return result
   })
+  tellCancelled(bus, replaced)
   tellCreated(bus, created)
   tellActs(bus, acts)
   options.onMoved?.(moved)

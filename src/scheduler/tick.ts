@@ -1,9 +1,10 @@
 import type { ChangeContext } from '../client/change-context.js'
+import { replaceRuns } from '../client/replacing.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
-import { type CancelledRun, replaceOpen } from '../store/queries/cancelling.js'
+import type { CancelledRun } from '../store/queries/cancelling.js'
 import {
   type DueLimits,
   type DueSchedule,
@@ -76,7 +77,7 @@ export async function tick(
         unplannable.push({ id: schedule.id, error: String((error as Error).message) })
       }
     }
-    const replaced = await replaceOpen(session, planned)
+    const replaced = await replaceRuns(session, store.channel, planned)
     const created = new Set(planned.length > 0 ? await recordPlans(session, planned, store.channel) : [])
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
@@ -113,7 +114,16 @@ async function withOurZoneData(
   )
   const scopes = new Map<string, readonly string[]>()
   const { kept, unmovable } = await applyZoneDataTo(
-    { ...context, action: 'zone_data', actor: null, scopes, acts, created: [], ended: new Map() },
+    {
+      ...context,
+      action: 'zone_data',
+      actor: null,
+      scopes,
+      acts,
+      created: [],
+      replaced: [],
+      ended: new Map(),
+    },
     rows,
   )
   const isReady = new Set([...due.filter((row) => !older.includes(row)).map(({ id }) => id), ...kept])

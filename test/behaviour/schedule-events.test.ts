@@ -63,6 +63,19 @@ describe('a run that was made is told', () => {
   })
 })
 
+it('a run that was replaced is told, by a tick and by a verb that settles, and not where that is refused', async () => {
+  const { h } = await open()
+  const heard: string[] = []
+  h.escapement.on('run.cancelled', ({ planTime }) => heard.push(planTime!.toISOString().slice(11, 16)))
+  await h.schedules.put('s', { ...minutely, overlap: 'replace', delay: '1 hour' })
+  await h.advance('90 seconds')
+  expect(heard).toEqual(['12:01'])
+  h.jump('1 minute')
+  await expect(h.schedules.pause('s', { expectedVersion: 7 })).rejects.toThrow()
+  await h.schedules.pause('s')
+  expect(heard).toEqual(['12:01', '12:02'])
+})
+
 describe('a schedule tells', () => {
   it('that it was changed, by every edit, with the version that the edit made', async () => {
     const { h, told } = await open()

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { every, type JobDefinition, NonRetryableError, once, RetryAfterError } from '../../src/index.js'
+import type { Harness } from '../../src/testing/harness.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
@@ -222,6 +223,38 @@ describe('overlap: replace', () => {
       'pending',
     ])
     expect(await planner.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
+  })
+
+  it.each([
+    ['a tick', (planner: Harness) => planner.advance('0s')],
+    ['a verb that settles', (planner: Harness) => planner.schedules.pause('s')],
+  ])('tells the handler of another process at once, where %s replaces its run', async (_, replace) => {
+    const told: unknown[] = []
+    let begun = () => {}
+    const started = new Promise<void>((resolve) => {
+      begun = resolve
+    })
+    const { h } = await open({
+      // It is renewed after minutes: nothing but the notification tells the handler in time.
+      lease: '15 minutes',
+      handler: ({ signal }) =>
+        new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => {
+            told.push(signal.reason)
+            resolve()
+          })
+          begun()
+        }),
+    })
+    const planner = await openHarness({ at: AT, schema: h.schema })
+    await h.schedules.put('s', { job: 'work', timing: every('1 minute'), overlap: 'replace' })
+    await planner.advance('0s')
+    await h.escapement.start({ roles: ['worker'] })
+    await started
+    planner.jump('1 minute')
+    await replace(planner)
+    await expect.poll(() => told, { timeout: 10_000 }).toMatchObject([{ code: 'cancelled' }])
+    await h.escapement.stop()
   })
 })
 
