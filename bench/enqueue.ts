@@ -42,7 +42,7 @@ export async function benchEnqueue(size: EnqueueSize, print: (line: string) => v
     // In turns, so that what disturbs the machine disturbs all of them.
     for (let round = 0; round < size.rounds; round++) {
       for (const [name, way] of Object.entries(ways)) {
-        await database.query('truncate escapement.runs cascade')
+        await database.query('truncate escapement.runs_asked, escapement.runs_open, escapement.runs_ended cascade')
         rates.get(name)!.push(size.many / (await seconds(way)))
       }
     }
@@ -64,9 +64,13 @@ async function insertByHand(database: Database, count: number): Promise<void> {
     for (let from = 0; from < count; from += CHUNK) {
       const inputs = Array.from({ length: Math.min(CHUNK, count - from) }, (_, n) => inputOf(from + n))
       await tx.query(
-        `insert into escapement.runs (id, trigger, job, input, queue, priority, state, eligible_at, created_at)
-         select gen_random_uuid(), 'direct', 'noop', input, 'default', 0, 'pending', now(), now()
-         from unnest($1::jsonb[]) as input`,
+        `with asked as (
+           insert into escapement.runs_asked (id, trigger, job, input, queue, priority, created_at)
+           select gen_random_uuid(), 'direct', 'noop', input, 'default', 0, now() from unnest($1::jsonb[]) as input
+           returning id, job, queue, priority
+         )
+         insert into escapement.runs_open (id, job, queue, priority, state, eligible_at)
+         select id, job, queue, priority, 'pending', now() from asked`,
         [inputs.map((input) => JSON.stringify(input))],
       )
     }

@@ -110,7 +110,7 @@ async function makeDue(query: Query, herd: number, at: Date): Promise<void> {
 }
 
 async function countRuns(query: Query): Promise<number> {
-  const [row] = await query<{ count: number }>('select count(*) as count from escapement.runs')
+  const [row] = await query<{ count: number }>('select count(*) as count from escapement.runs_asked')
   return row!.count
 }
 

@@ -87,11 +87,15 @@ async function fill(query: (text: string) => Promise<unknown>, count: number): P
       lateral (select '2001-01-01Z'::timestamptz + step * (1 + floor(
         extract(epoch from '2026-03-01Z'::timestamptz - '2001-01-01Z') / extract(epoch from step)))::float8 as at) as grid`)
   await query(`
-    insert into escapement.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
-      state, eligible_at, created_at, finished_at, lane)
-    select gen_random_uuid(), id, 'global', '2026-02-28Z', 1, 'scheduled', 'noop', '{}', 'default', 0, 'succeeded',
-      '2026-02-28Z', '2026-02-28Z', '2026-02-28Z', 0
-    from escapement.schedules`)
+    with asked as (
+      insert into escapement.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+        priority, created_at)
+      select gen_random_uuid(), id, 'global', '2026-02-28Z', 1, 'scheduled', 'noop', '{}', 'default', 0, '2026-02-28Z'
+      from escapement.schedules
+      returning id, created_at
+    )
+    insert into escapement.runs_ended (id, state, eligible_at, attempt, finished_at)
+    select id, 'succeeded', created_at, 1, created_at from asked`)
 }
 
 async function explainSlice(query: (text: string) => Promise<unknown>, after: string): Promise<string[]> {

@@ -129,7 +129,7 @@ export function toPlannable(
   }
 }
 
-/** Where a run stands in its schedule's history, in `runs as r`: as the index `runs_history` has it. */
+/** Where a run stands in its schedule's history, in `runs as r` or `runs_asked as r`: as the index `runs_history` has it. */
 export const RUN_TIME = 'coalesce(r.plan_time, r.created_at)'
 
 export interface RunRow {

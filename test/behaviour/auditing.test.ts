@@ -65,9 +65,9 @@ describe('the audit of a long history', () => {
     const times = (from: string, to: string) =>
       `generate_series('${from}'::timestamptz, '${to}', interval '1 minute') as at`
     await damage.query(
-      `insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
-         state, eligible_at, created_at)
-       select gen_random_uuid(), $1, 'global', at, 1, 'scheduled', 'noop', 'null', 'default', 0, 'succeeded', at, at
+      `insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+         priority, created_at)
+       select gen_random_uuid(), $1, 'global', at, 1, 'scheduled', 'noop', 'null', 'default', 0, at
        from ${times('2026-03-01T12:01Z', '2026-03-08T12:00Z')} where at <> '2026-03-05T00:00Z'`,
       [id],
     )
@@ -116,10 +116,9 @@ describe('the audit of a skipped range', () => {
   const range = (id: string, scope: string, first: string, last: string, reason = 'missed') =>
     `insert into {schema}.skips values ('${id}', '${scope}', 1, '2026-03-01T${first}Z', '2026-03-01T${last}Z', '${reason}', now())`
   const run = (id: string, scope: string, at: string) =>
-    `insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
-       state, eligible_at, created_at)
-     values (gen_random_uuid(), '${id}', '${scope}', '2026-03-01T${at}Z', 1, 'scheduled', 'noop', 'null', 'default', 0,
-       'succeeded', now(), now())`
+    `insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+       priority, created_at)
+     values (gen_random_uuid(), '${id}', '${scope}', '2026-03-01T${at}Z', 1, 'scheduled', 'noop', 'null', 'default', 0, now())`
   const shown = (findings: readonly { scope: string; planTime: string; detail: string }[]) =>
     findings.map(({ scope, planTime, detail }) => `${scope} ${planTime.slice(11, 16)} ${detail}`)
 

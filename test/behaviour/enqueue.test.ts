@@ -162,7 +162,7 @@ describe('a key', () => {
     await h.advance('1 day')
     expect((await h.runs.get(first.id)).state).toBe('succeeded')
     expect(await h.runs.enqueue(noop, 2, { key: 'k' })).toEqual({ id: first.id, created: false })
-    await h.escapement.database.query(`delete from "${h.schema}".runs where id = $1`, [first.id])
+    await h.escapement.database.query(`delete from "${h.schema}".runs_asked where id = $1`, [first.id])
     expect(await h.runs.enqueue(noop, 2, { key: 'k' })).toEqual({ id: first.id, created: true })
   })
 
@@ -225,7 +225,7 @@ describe('enqueueMany', () => {
     expect(answers.map(({ id }) => inputs.get(id))).toEqual(items.map(({ input }) => input))
     expect(answers.every(({ created }) => created)).toBe(true)
 
-    await database.query(`alter table "${h.schema}".runs add check (input <> '"bad"')`)
+    await database.query(`alter table "${h.schema}".runs_asked add check (input <> '"bad"')`)
     const more = Array.from({ length: 6_000 }, (_, n) => ({ input: n === 5_999 ? 'bad' : n }))
     await expect(h.runs.enqueueMany(noop, more)).rejects.toMatchObject({ code: '23514' })
     expect(await count()).toBe(10_000)
@@ -272,7 +272,7 @@ describe('many callers at once', () => {
 
   it('are not refused for what one of them asks', async () => {
     const { h, noop, count } = await open()
-    await h.escapement.database.query(`alter table "${h.schema}".runs add check (input <> '"bad"')`)
+    await h.escapement.database.query(`alter table "${h.schema}".runs_asked add check (input <> '"bad"')`)
     const inputs = Array.from({ length: 40 }, (_, n) => (n === 17 ? 'bad' : n))
     const answers = await Promise.allSettled(inputs.map((input) => h.runs.enqueue(noop, input)))
     expect(answers.flatMap(({ status }, index) => (status === 'rejected' ? [index] : []))).toEqual([17])

@@ -9,7 +9,7 @@ async function open() {
   const made = async () =>
     (
       await h.escapement.database.query(
-        `select count(*) as runs, count(distinct xmin::text) as transactions from "${h.schema}".runs`,
+        `select count(*) as runs, count(distinct xmin::text) as transactions from "${h.schema}".runs_asked`,
       )
     )[0]
   return { h, made }

@@ -228,7 +228,7 @@ it(`keeps to the model in ${RUNS} random histories`, { timeout: 7_200_000 }, asy
         double: [],
         unexpected: [],
       })
-      for (const table of ['runs', 'skips', 'changes']) {
+      for (const table of ['runs_asked', 'runs_open', 'runs_ended', 'skips', 'changes']) {
         await h.escapement.database.query(`delete from "${h.schema}".${table}`)
       }
     }),

@@ -330,7 +330,8 @@ describe('names', () => {
     h.jump('5 minutes')
     await h.advance('1 minute')
     await h.schedules.delete('s', { runs: 'delete' })
-    for (const table of ['schedules', 'cursors', 'runs', 'attempts', 'skips', 'changes']) {
+    const runs = ['runs', 'runs_asked', 'runs_open', 'runs_ended', 'attempts']
+    for (const table of ['schedules', 'cursors', ...runs, 'skips', 'changes']) {
       expect(await h.escapement.database.query(`select from "${h.schema}".${table}`), table).toEqual([])
     }
   })
@@ -819,9 +820,9 @@ describe('audit', () => {
     const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
     const end = '2026-03-31T12:01:00Z'
     h.jump('30 days')
-    await sql(`insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
-        priority, state, eligible_at, created_at)
-      select gen_random_uuid(), s.id, 'global', at, 1, 'scheduled', 'noop', 'null', 'default', 0, 'succeeded', at, at
+    await sql(`insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input,
+        queue, priority, created_at)
+      select gen_random_uuid(), s.id, 'global', at, 1, 'scheduled', 'noop', 'null', 'default', 0, at
       from {schema}.schedules as s, generate_series('2026-03-01T12:01:00Z'::timestamptz, '${end}', '1 minute') as at
       where s.name = 'long'`)
     await sql(`insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason,
@@ -832,10 +833,10 @@ describe('audit', () => {
     // The 20,000th is where a part ends; and one minute is moved to where no plan time is.
     for (const number of [1, 20_000, 20_001]) {
       const at = new Date(Date.parse('2026-03-01T12:00:00Z') + number * 60_000).toISOString()
-      await sql(`delete from {schema}.runs where plan_time = '${at}'`)
+      await sql(`delete from {schema}.runs_asked where plan_time = '${at}'`)
     }
     await sql(
-      `update {schema}.runs set plan_time = plan_time + interval '7 seconds' where plan_time = '2026-03-30T00:00:00Z'`,
+      `update {schema}.runs_asked set plan_time = plan_time + interval '7 seconds' where plan_time = '2026-03-30T00:00:00Z'`,
     )
     const { schedules, occurrences, missing, double, unexpected } = await h.escapement.audit()
     expect([schedules, occurrences, double]).toEqual([2, 2 * (30 * 1440 + 1), []])
@@ -860,7 +861,7 @@ describe('audit', () => {
     await clean()
     expect(await h.escapement.audit()).toMatchObject({ schedules: 1, occurrences: 3 })
     await h.escapement.database.query(
-      `delete from "${h.schema}".runs where schedule_id = $1 and plan_time = '2026-03-01T12:02Z'`,
+      `delete from "${h.schema}".runs_asked where schedule_id = $1 and plan_time = '2026-03-01T12:02Z'`,
       [id],
     )
     expect(await h.escapement.audit()).toMatchObject({
@@ -890,7 +891,7 @@ describe('audit', () => {
     const { id } = await h.schedules.put('s', minutely)
     await h.advance('4 minutes')
     const sql = (text: string) => h.escapement.database.query(text.replaceAll('{schema}', `"${h.schema}"`))
-    await sql(`delete from {schema}.runs where plan_time = '2026-03-01T12:02Z'`)
+    await sql(`delete from {schema}.runs_asked where plan_time = '2026-03-01T12:02Z'`)
     await sql(
       `insert into {schema}.skips values ('${id}', 'global', 1, '2026-03-01T12:03Z', '2026-03-01T12:03Z', 'missed', now())`,
     )

@@ -348,7 +348,7 @@ describe('onStale: fail', () => {
     await openWorkerPublished(h)
     await planner.advance('0s')
     await sql(
-      `update {schema}.runs set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}'`,
+      `update {schema}.runs_open set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}'`,
     )
     await planner.advance('1 second')
     expect(await run()).toMatchObject({ state: 'failed', error: { code: 'stale_lease' } })
@@ -526,7 +526,7 @@ describe('a transactional job', () => {
       transactional: true,
       handler: async ({ tx }) => {
         await tx.query(`update "${h.schema}".counter set value = value + 1`)
-        await tx.query(`update "${h.schema}".runs set lease_token = gen_random_uuid()`)
+        await tx.query(`update "${h.schema}".runs_open set lease_token = gen_random_uuid()`)
       },
     })
     await h.schedules.put('s', { job: 'robbed', timing: once(AT) })

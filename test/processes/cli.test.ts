@@ -285,7 +285,7 @@ describe('migrate', () => {
   it('shows with --dry-run what it would do, does it, and then has nothing to do', async () => {
     const env = { DATABASE_URL: postgresUrl() }
     const dry = await run([...args, '--dry-run'], env)
-    expect(dry.lines.join('\n')).toContain(`create table "${schema}".runs (`)
+    expect(dry.lines.join('\n')).toContain(`create table "${schema}".runs_asked (`)
     expect((await run(args, env)).lines[0]).toBe(`Applied 0001_core to schema "${schema}".`)
     expect((await run(args, env)).lines).toEqual([
       expect.stringMatching(`^Schema "${schema}" is up to date \\(\\d+\\)\\.$`),

@@ -92,7 +92,7 @@ it('a killed worker is missed in seconds: its runs are taken over long before th
   // A lease of ten minutes would hold them for that long.
   await escapement.runs.enqueueMany('slow', many(3))
   await expect.poll(states, { timeout: 10_000 }).toEqual([{ state: 'running', runs: 3 }])
-  await sql(`update {schema}.runs set lease_expires_at = clock_timestamp() + interval '10 minutes'`)
+  await sql(`update {schema}.runs_open set lease_expires_at = clock_timestamp() + interval '10 minutes'`)
   await start({ TAKE_MS: '1' })
   await victim.kill()
   await expect.poll(states, { timeout: 20_000 }).toEqual([{ state: 'succeeded', runs: 3 }])

@@ -122,7 +122,7 @@ describe('the SQL function enqueue', () => {
     await database.query(`create schema "${trap}"`)
     const id = await database.transaction(async (tx) => {
       await tx.script(`
-        create table "${trap}".runs (id uuid);
+        create table "${trap}".runs_asked (id uuid);
         create function "${trap}".sha256(bytea) returns bytea language sql as $$ select null::bytea $$;
         set local search_path = "${trap}", pg_catalog;`)
       const [row] = await tx.query<{ id: string }>(`select "${h.schema}".enqueue('mail', key => 'k') as id`)

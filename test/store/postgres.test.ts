@@ -184,8 +184,8 @@ describe('two connections', () => {
       'rejected',
     ])
     const past = h.escapement.database.query(
-      `insert into "${h.schema}".runs select (r).* from (
-         select jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid())) as r from "${h.schema}".runs as r
+      `insert into "${h.schema}".runs_open select (r).* from (
+         select jsonb_populate_record(r, jsonb_build_object('id', gen_random_uuid())) as r from "${h.schema}".runs_open as r
        ) as copy`,
     )
     await expect(past).rejects.toThrow(/runs_one_open_per_lane/)

@@ -143,7 +143,7 @@ const PARTS: Readonly<Record<keyof Ledger, string>> = {
     ) as c`,
   runs: `
     select r.* from unnest($1::uuid[]) as owner (id) cross join lateral (
-      select r.schedule_id, r.id, r.scope, r.plan_time, r.trigger from {schema}.runs as r
+      select r.schedule_id, r.id, r.scope, r.plan_time, r.trigger from {schema}.runs_asked as r
       where r.schedule_id = owner.id and r.trigger in ('scheduled', 'backfill')
         and ($3::timestamptz is null or ${RUN_TIME} >= $3) and ($4::timestamptz is null or ${RUN_TIME} < $4)
       order by ${RUN_TIME}, r.id limit $2::bigint

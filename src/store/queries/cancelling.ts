@@ -15,8 +15,6 @@ export interface CancelledRun {
   was_running: boolean
 }
 
-const CANCELLED = `r.id, r.job, r.schedule_id, r.scope, r.plan_time, r.attempt, r.lane, r.trigger, r.was_running`
-
 /**
  * Ends open runs as cancelled. The lease of one that is running is void at once; its handler is told at its next
  * renewal, and what it says then is refused.
@@ -24,16 +22,19 @@ const CANCELLED = `r.id, r.job, r.schedule_id, r.scope, r.plan_time, r.attempt, 
 const cancelling = (which: string) => `
   with clock as materialized (select ${NOW} as now),
   open as materialized (
-    select id, state = 'running' as was_running from {schema}.runs
-    where ${which} and state in ('pending', 'running', 'retrying') order by id for update
+    select id from {schema}.runs_open where ${which} order by id for update
   ),
-  r as (
-    update {schema}.runs as run
-    set state = 'cancelled', finished_at = clock.now, lease_expires_at = null, error_code = 'cancelled', error_message = $3
-    from open, clock where run.id = open.id
-    returning run.id, run.job, run.schedule_id, run.scope, run.plan_time, run.attempt, run.lane, run.trigger, open.was_running
+  r as (delete from {schema}.runs_open as r using open where r.id = open.id returning r.*),
+  ended as (
+    insert into {schema}.runs_ended (id, state, eligible_at, started_at, finished_at, lease_token, worker_id, attempt,
+      progress, progress_note, totals, error_code, error_message)
+    select r.id, 'cancelled', r.eligible_at, r.started_at, clock.now, r.lease_token, r.worker_id, r.attempt,
+      r.progress, r.progress_note, r.totals, 'cancelled', $3
+    from r, clock
   )
-  select ${CANCELLED} from r`
+  select r.id, r.job, r.schedule_id, r.scope, asked.plan_time, r.attempt, r.lane, asked.trigger,
+    r.state = 'running' as was_running
+  from r join {schema}.runs_asked as asked on asked.id = r.id`
 
 export async function cancelRun(
   session: Session,
@@ -83,23 +84,28 @@ const RETRY_RUNS = `
   failed as materialized (
     select r.id, r.schedule_id, r.scope, coalesce(s.policies->>'overlap', 'allow') <> 'allow' as is_laned,
       row_number() over (partition by r.schedule_id, r.scope order by r.plan_time, r.id) as place
-    from {schema}.runs as r left join {schema}.schedules as s on s.id = r.schedule_id
-    where r.id = any($2) and r.state = 'failed'
+    from {schema}.runs_ended as e join {schema}.runs_asked as r on r.id = e.id
+    left join {schema}.schedules as s on s.id = r.schedule_id
+    where e.id = any($2) and e.state = 'failed'
   ),
   ready as materialized (
     select f.id, f.is_laned from failed as f
     where not f.is_laned or f.place = 1 and not exists (
-      select from {schema}.runs as open
+      select from {schema}.runs_open as open
       where open.schedule_id = f.schedule_id and open.scope = f.scope and open.lane is not null
-        and open.state in ('pending', 'running', 'retrying')
     )
+  ),
+  taken as (
+    delete from {schema}.runs_ended as e using ready where e.id = ready.id and e.state = 'failed'
+    returning e.*, ready.is_laned
   )
-  update {schema}.runs as r
-  set state = 'retrying', eligible_at = clock.now, finished_at = null, lease_token = null,
-    lane = case when ready.is_laned then 0 end
-  from clock, ready
-  where r.id = ready.id and r.state = 'failed'
-  returning r.id`
+  insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, attempt, started_at,
+    worker_id, progress, progress_note, totals, error_code, error_message, lane)
+  select r.id, r.schedule_id, r.scope, r.job, r.queue, r.priority, 'retrying', clock.now, taken.attempt, taken.started_at,
+    taken.worker_id, taken.progress, taken.progress_note, taken.totals, taken.error_code, taken.error_message,
+    case when taken.is_laned then 0 end
+  from clock, taken join {schema}.runs_asked as r on r.id = taken.id
+  returning id`
 
 export interface FailedFilter {
   job?: string | undefined
@@ -122,11 +128,12 @@ export async function listFailed(
   { after, limit }: { after: FailedRun | null; limit: number },
 ): Promise<FailedRun[]> {
   return session.query<FailedRun>(
-    `select id, schedule_id, finished_at from {schema}.runs
-     where state = 'failed' and ($1::timestamptz is null or (finished_at, id) > ($1, $2)) and ($4::text is null or job = $4)
-       and ($5::text is null or queue = $5) and ($6::uuid is null or schedule_id = $6)
-       and ($7::timestamptz is null or finished_at >= $7) and ($8::timestamptz is null or finished_at < $8)
-     order by finished_at, id limit $3`,
+    `select e.id, r.schedule_id, e.finished_at
+     from {schema}.runs_ended as e join {schema}.runs_asked as r on r.id = e.id
+     where e.state = 'failed' and ($1::timestamptz is null or (e.finished_at, e.id) > ($1, $2))
+       and ($4::text is null or r.job = $4) and ($5::text is null or r.queue = $5) and ($6::uuid is null or r.schedule_id = $6)
+       and ($7::timestamptz is null or e.finished_at >= $7) and ($8::timestamptz is null or e.finished_at < $8)
+     order by e.finished_at, e.id limit $3`,
     [
       after?.finished_at ?? null,
       after?.id ?? null,

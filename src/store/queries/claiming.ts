@@ -21,13 +21,13 @@ export interface Claim {
 }
 
 /** What a worker needs to know of a run that it has claimed; the rest follows from that. */
-export type ClaimedRow = Pick<RunRow, (typeof CLAIMED_COLUMNS)[number]> & {
+export type ClaimedRow = Pick<RunRow, (typeof ASKED_COLUMNS | typeof OPEN_COLUMNS)[number]> & {
   schedule_name: string | null
   timing: unknown
   has_breaker: boolean
 }
 
-const CLAIMED_COLUMNS = [
+const ASKED_COLUMNS = [
   'id',
   'job',
   'input',
@@ -38,12 +38,9 @@ const CLAIMED_COLUMNS = [
   'schedule_version',
   'scope',
   'plan_time',
-  'eligible_at',
-  'attempt',
-  'lane',
   'created_at',
-  'started_at',
 ] as const
+const OPEN_COLUMNS = ['eligible_at', 'attempt', 'lane', 'started_at'] as const
 
 const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
 
@@ -52,25 +49,27 @@ const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
  * index is in the order of eligibility, so that runs of a later time are never walked over.
  */
 const PRIORITIES = `with recursive level (priority) as (
-    select max(priority) from {schema}.runs where ${WAITING} and queue = q.queue
+    select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue
     union all
-    select (select max(priority) from {schema}.runs where ${WAITING} and queue = q.queue and priority < level.priority)
+    select (select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and priority < level.priority)
     from level where level.priority is not null
   )`
 
 /** Leases what `picked` names. By an array, which leads to the primary key however large the table is. */
 const LEASE_PICKED = `
   claimed as (
-    update {schema}.runs as r
+    update {schema}.runs_open as r
     set state = 'running', attempt = r.attempt + 1, worker_id = $2, lease_token = $3, started_at = clock.now,
       lease_expires_at = clock.now + job.lease_ms * interval '1 millisecond', progress = null, progress_note = null,
       totals = null
     from clock, unnest($4::text[], $5::float8[]) as job (name, lease_ms)
     where r.id = any(array(select id from picked)) and r.job = job.name
-    returning ${CLAIMED_COLUMNS.map((name) => `r.${name}`).join(', ')}
+    returning r.id, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
   )
-  select r.*, s.name as schedule_name, s.timing, coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
-  from claimed as r left join {schema}.schedules as s on s.id = r.schedule_id`
+  select ${ASKED_COLUMNS.map((name) => `asked.${name}`).join(', ')}, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')},
+    s.name as schedule_name, s.timing, coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+  from claimed as r join {schema}.runs_asked as asked on asked.id = r.id
+  left join {schema}.schedules as s on s.id = asked.schedule_id`
 
 /** Nothing is claimed while claiming is paused. */
 const CLOCK = `clock as materialized (
@@ -135,7 +134,7 @@ const CLAIM_RUNS = `
       select run.id
       from level cross join lateral (
         select id
-        from {schema}.runs
+        from {schema}.runs_open
         where ${WAITING} and queue = q.queue and priority = level.priority and job = any($4)
           and eligible_at <= (select now from clock)
         order by eligible_at, id
@@ -170,18 +169,21 @@ function claimLimited(store: Store, claim: Claim, job: ClaimableJob): Promise<Cl
 const CLAIM_LIMITED = `
   with ${CLOCK},
   busy as materialized (
-    select input #>> $9::text[] as key from {schema}.runs where state = 'running' and job = any($4)
+    select asked.input #>> $9::text[] as key
+    from {schema}.runs_open as o join {schema}.runs_asked as asked on asked.id = o.id
+    where o.state = 'running' and o.job = any($4)
   ),
   waiting as materialized (
     select run.id, run.priority, run.eligible_at, run.key
     from unnest($6::text[]) as q (queue) cross join lateral (
-      select id, priority, eligible_at, input #>> $9::text[] as key
-      from {schema}.runs
-      where ${WAITING} and queue = q.queue and job = any($4) and eligible_at <= (select now from clock)
-        and not exists (select from busy where busy.key = input #>> $9::text[])
-      order by priority desc, eligible_at, id
+      select o.id, o.priority, o.eligible_at, asked.input #>> $9::text[] as key
+      from {schema}.runs_open as o join {schema}.runs_asked as asked on asked.id = o.id
+      where o.state in ('pending', 'retrying') and coalesce(o.lane, 0) = 0 and o.queue = q.queue and o.job = any($4)
+        and o.eligible_at <= (select now from clock)
+        and not exists (select from busy where busy.key = asked.input #>> $9::text[])
+      order by o.priority desc, o.eligible_at, o.id
       limit $7 * 10
-      for update skip locked
+      for update of o skip locked
     ) as run
   ),
   ranked as (
@@ -199,7 +201,7 @@ const CLAIM_LIMITED = `
 /** Gives back what a claim took whose answer was lost: nobody works on it, and no attempt is spent. */
 export async function releaseClaims(session: Session, leaseTokens: readonly string[]): Promise<void> {
   await session.query(
-    `update {schema}.runs
+    `update {schema}.runs_open
      set state = case attempt when 1 then 'pending' else 'retrying' end, attempt = attempt - 1, worker_id = null,
        lease_token = null, lease_expires_at = null
      where state = 'running' and lease_token = any($1)`,
@@ -219,7 +221,7 @@ export function msUntilEligible(
        ${PRIORITIES}
        select run.eligible_at
        from level cross join lateral (
-         select eligible_at from {schema}.runs
+         select eligible_at from {schema}.runs_open
          where ${WAITING} and queue = q.queue and priority = level.priority and job = any($3)
          order by eligible_at, id limit 1
        ) as run

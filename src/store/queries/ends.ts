@@ -183,8 +183,7 @@ const RESTART_AFTER = `
     from clock, {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id
     where c.schedule_id = any($2) and c.after_ms is not null and c.next_at is null and s.state = 'active'
       and not exists (
-        select from {schema}.runs as r
-        where r.schedule_id = c.schedule_id and r.lane is not null and r.state in ('pending', 'running', 'retrying')
+        select from {schema}.runs_open as r where r.schedule_id = c.schedule_id and r.lane is not null
       )
   ),
   judged as (

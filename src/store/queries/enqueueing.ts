@@ -29,14 +29,19 @@ export async function insertDirectRuns(
 const INSERT_DIRECT_RUNS = `
   with clock as materialized (select ${NOW} as now),
   created as (
-    insert into {schema}.runs (id, trigger, job, input, queue, priority, state, eligible_at, key, created_at)
-    select a.id, 'direct', a.job, a.input, a.queue, a.priority, 'pending',
-      coalesce(a.at, clock.now + a.delay_ms * interval '1 millisecond'), a.key, clock.now
-    from clock, unnest($3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::integer[], $8::text[], $9::timestamptz[],
-      $10::float8[]) as a (id, job, input, queue, priority, key, at, delay_ms)
+    insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, key, created_at)
+    select a.id, 'direct', a.job, a.input, a.queue, a.priority, a.key, clock.now
+    from clock, unnest($3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::integer[], $8::text[])
+      as a (id, job, input, queue, priority, key)
     order by a.id
     on conflict (id) do nothing
-    returning id
+    returning id, job, queue, priority
+  ),
+  opened as (
+    insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at)
+    select created.id, created.job, created.queue, created.priority, 'pending',
+      coalesce(a.at, clock.now + a.delay_ms * interval '1 millisecond')
+    from clock, created join unnest($3::uuid[], $9::timestamptz[], $10::float8[]) as a (id, at, delay_ms) on a.id = created.id
   ),
   notified as materialized (select pg_notify($2::text, 'runs') from (select from created limit 1) as any_created)
   select case count(*) when cardinality($3::uuid[]) then 'all' else coalesce(string_agg(id::text, ' '), '') end as created,

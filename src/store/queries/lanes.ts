@@ -7,9 +7,8 @@
  * the outcome that empties lane 0 would not see each other, and the run would wait for ever: both hold the lock of the
  * schedule's cursor.
  */
+import { RUN_TIME } from '../rows.js'
 import type { Session, Store } from '../store.js'
-
-const OPEN = `('pending', 'running', 'retrying')`
 
 /** Keeps everybody else from filling or emptying the lanes of these schedules until the transaction ends. */
 export async function lockLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
@@ -22,12 +21,12 @@ export async function lockLanes(session: Session, scheduleIds: readonly string[]
 /** Lets the next run in where lane 0 is empty, of schedules whose lanes are locked. One that is running goes first. */
 export async function fillLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
   await session.query(
-    `update {schema}.runs as waiting set lane = 0
+    `update {schema}.runs_open as waiting set lane = 0
      from (
-       select distinct on (r.schedule_id, r.scope) r.id
-       from {schema}.runs as r
-       where r.schedule_id = any($1) and r.lane is not null and r.state in ${OPEN} and ${HAS_NO_FIRST}
-       order by r.schedule_id, r.scope, r.state <> 'running', r.lane, coalesce(r.plan_time, r.created_at), r.id
+       select distinct on (o.schedule_id, o.scope) o.id
+       from {schema}.runs_open as o join {schema}.runs_asked as r on r.id = o.id
+       where o.schedule_id = any($1) and o.lane is not null and ${HAS_NO_FIRST}
+       order by o.schedule_id, o.scope, o.state <> 'running', o.lane, ${RUN_TIME}, o.id
      ) as next
      where waiting.id = next.id`,
     [scheduleIds],
@@ -35,8 +34,8 @@ export async function fillLanes(session: Session, scheduleIds: readonly string[]
 }
 
 const HAS_NO_FIRST = `not exists (
-  select from {schema}.runs as first
-  where first.schedule_id = r.schedule_id and first.scope = r.scope and first.lane = 0 and first.state in ${OPEN}
+  select from {schema}.runs_open as first
+  where first.schedule_id = o.schedule_id and first.scope = o.scope and first.lane = 0
 )`
 
 /** Those of these schedules that have an open run in a lane. */
@@ -45,8 +44,7 @@ export async function listOpenSchedules(
   scheduleIds: readonly string[],
 ): Promise<Set<string>> {
   const rows = await session.query<{ schedule_id: string }>(
-    `select distinct schedule_id from {schema}.runs
-     where schedule_id = any($1) and lane is not null and state in ${OPEN}`,
+    'select distinct schedule_id from {schema}.runs_open where schedule_id = any($1) and lane is not null',
     [scheduleIds],
   )
   return new Set(rows.map(({ schedule_id }) => schedule_id))
@@ -55,8 +53,7 @@ export async function listOpenSchedules(
 /** Mends what should not be: runs that wait although nobody is before them. */
 export async function fillStrandedLanes(store: Store): Promise<void> {
   const stranded = await store.query<{ schedule_id: string }>(
-    `select distinct r.schedule_id from {schema}.runs as r
-     where r.lane is not null and r.state in ${OPEN} and r.lane > 0 and ${HAS_NO_FIRST}`,
+    `select distinct o.schedule_id from {schema}.runs_open as o where o.lane > 0 and ${HAS_NO_FIRST}`,
   )
   const ids = stranded.map(({ schedule_id }) => schedule_id)
   if (ids.length > 0) await lockAndFillLanes(store, ids)
@@ -72,7 +69,8 @@ function lockAndFillLanes(store: Store, scheduleIds: readonly string[]): Promise
 /** Lines the open runs up, of schedules whose new policy forbids overlap. Those that are running already go on. */
 export async function enterLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
   await session.query(
-    `update {schema}.runs set lane = 2 where schedule_id = any($1) and lane is null and state in ${OPEN}`,
+    `update {schema}.runs_open as o set lane = 2 from {schema}.runs_asked as r
+     where r.schedule_id = any($1) and o.id = r.id and o.lane is null`,
     [scheduleIds],
   )
   await fillLanes(session, scheduleIds)
@@ -81,7 +79,7 @@ export async function enterLanes(session: Session, scheduleIds: readonly string[
 /** Lets all open runs go, of schedules whose new policy allows overlap. */
 export async function leaveLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
   await session.query(
-    `update {schema}.runs set lane = null where schedule_id = any($1) and lane is not null and state in ${OPEN}`,
+    'update {schema}.runs_open set lane = null where schedule_id = any($1) and lane is not null',
     [scheduleIds],
   )
 }

@@ -15,6 +15,12 @@ export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: str
   return `${runId} ${leaseToken}`
 }
 
+/**
+ * Of \`runs_open as r\`: that it is running. Not by its state, on which there is an index: the planner, whose idea of a table
+ * that fills and empties all day is mostly wrong, would walk that index instead of taking the rows by their ids.
+ */
+export const IS_LEASED = 'r.lease_expires_at is not null'
+
 const HELD = `unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)`
 
 function heldParams(session: Session, leases: readonly HeldLease[]) {
@@ -30,10 +36,10 @@ function heldParams(session: Session, leases: readonly HeldLease[]) {
 export async function renewLeases(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
   const rows = await session.query<{ id: string; lease_token: string }>(
     `with clock as materialized (select ${NOW} as now)
-     update {schema}.runs as r
+     update {schema}.runs_open as r
      set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
      from clock, ${HELD}
-     where r.id = any($2) and r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token
+     where r.id = any($2) and r.id = held.id and ${IS_LEASED} and r.lease_token = held.lease_token
      returning r.id, r.lease_token`,
     heldParams(session, leases),
   )
@@ -43,7 +49,7 @@ export async function renewLeases(session: Session, leases: readonly HeldLease[]
 /** Which of these were cancelled: ended runs keep their token. */
 export async function listCancelled(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
   const rows = await session.query<{ id: string }>(
-    `select r.id from {schema}.runs as r join unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
+    `select r.id from {schema}.runs_ended as r join unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
        on r.id = held.id and r.lease_token = held.lease_token
      where r.state = 'cancelled'`,
     [leases.map(({ runId }) => runId), leases.map(({ leaseToken }) => leaseToken)],
@@ -54,11 +60,11 @@ export async function listCancelled(session: Session, leases: readonly HeldLease
 /** Gives runs back whose handlers did not finish before a shutdown: claimable at once, and no attempt is spent. */
 export async function releaseLeases(session: Session, leases: readonly HeldLease[]): Promise<void> {
   await session.query(
-    `update {schema}.runs as r
+    `update {schema}.runs_open as r
      set state = case r.attempt when 1 then 'pending' else 'retrying' end, attempt = r.attempt - 1,
        worker_id = null, lease_token = null, lease_expires_at = null
      from unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
-     where r.id = held.id and r.state = 'running' and r.lease_token = held.lease_token`,
+     where r.id = any($1) and r.id = held.id and ${IS_LEASED} and r.lease_token = held.lease_token`,
     [leases.map(({ runId }) => runId), leases.map(({ leaseToken }) => leaseToken)],
   )
 }
@@ -120,19 +126,22 @@ type RecoveredRow = RecoveredRun & {
 
 /** Listed as if they were to fail: what may follow decides which cursors are locked. */
 const LIST_EXPIRED = `
-  select r.id, r.schedule_id, 'failed' as state, r.trigger, r.plan_time, r.lane, false as has_errors,
+  select r.id, r.schedule_id, 'failed' as state, asked.trigger, asked.plan_time, r.lane, false as has_errors,
     coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
-  from {schema}.runs as r left join {schema}.schedules as s on s.id = r.schedule_id
+  from {schema}.runs_open as r join {schema}.runs_asked as asked on asked.id = r.id
+  left join {schema}.schedules as s on s.id = r.schedule_id
   where r.state = 'running' and r.lease_expires_at <= (select ${NOW}) and r.id <> all($2::uuid[])
   order by r.lease_expires_at
   limit $3`
 
+const LOST = `'The worker stopped renewing its lease.'`
+
 const RECOVER_EXPIRED_LEASES = `
   with clock as materialized (select ${NOW} as now),
   expired as materialized (
-    select r.id, job.attempts is not null and r.attempt < job.attempts and job.on_stale <> 'fail' as is_retried,
-      job.on_stale = 'fail' as is_stale
-    from {schema}.runs as r
+    select r.id, coalesce(r.attempt < job.attempts and job.on_stale <> 'fail', false) as is_retried,
+      case job.on_stale when 'fail' then 'stale_lease' else 'lease_lost' end as code
+    from {schema}.runs_open as r
     left join (
       select name, (policies->'retry'->>'attempts')::int as attempts, coalesce(policies->>'onStale', 'retry') as on_stale
       from {schema}.jobs
@@ -141,29 +150,49 @@ const RECOVER_EXPIRED_LEASES = `
     order by r.id
     for update of r skip locked
   ),
-  recovered as (
-    update {schema}.runs as r
-    set state = case when expired.is_retried then 'retrying' else 'failed' end,
-      finished_at = case when expired.is_retried then null else clock.now end,
-      eligible_at = clock.now, lease_token = null, lease_expires_at = null,
-      error_code = case when expired.is_stale then 'stale_lease' else 'lease_lost' end,
-      error_message = 'The worker stopped renewing its lease.'
+  retried as (
+    update {schema}.runs_open as r
+    set state = 'retrying', eligible_at = clock.now, lease_token = null, lease_expires_at = null,
+      error_code = expired.code, error_message = ${LOST}
     from expired, clock
-    where r.id = expired.id
-    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.plan_time, r.trigger, r.worker_id,
-      r.started_at, clock.now, r.error_code, r.error_message
+    where r.id = expired.id and expired.is_retried
+    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.worker_id, r.started_at
+  ),
+  failed as (
+    delete from {schema}.runs_open as r using expired
+    where r.id = expired.id and not expired.is_retried
+    returning r.id, 'failed' as state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.worker_id, r.started_at,
+      r.progress, r.progress_note, r.totals
+  ),
+  ended as (
+    insert into {schema}.runs_ended (id, state, eligible_at, attempt, worker_id, started_at, finished_at, progress,
+      progress_note, totals, error_code, error_message)
+    select failed.id, failed.state, clock.now, failed.attempt, failed.worker_id, failed.started_at, clock.now,
+      failed.progress, failed.progress_note, failed.totals, expired.code, ${LOST}
+    from failed join expired on expired.id = failed.id cross join clock
+  ),
+  recovered as (
+    select r.*, expired.code as error_code, ${LOST} as error_message
+    from (
+      select * from retried
+      union all
+      select id, state, schedule_id, scope, lane, attempt, job, worker_id, started_at from failed
+    ) as r
+    join expired on expired.id = r.id
   ),
   lost as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message)
-    select id, attempt, worker_id, started_at, now, error_code, error_message from recovered
+    select id, attempt, worker_id, started_at, clock.now, error_code, error_message from recovered cross join clock
   )
-  select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, r.plan_time, r.error_code,
-    r.error_message, r.trigger, r.lane, false as has_errors, coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
-  from recovered as r left join {schema}.schedules as s on s.id = r.schedule_id`
+  select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, asked.plan_time, r.error_code,
+    r.error_message, asked.trigger, r.lane, false as has_errors,
+    coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+  from recovered as r join {schema}.runs_asked as asked on asked.id = r.id
+  left join {schema}.schedules as s on s.id = r.schedule_id`
 
 /** Milliseconds until a lease expires, unless it is renewed; null when none is held. */
 export function msUntilLeaseExpires(session: Session): Promise<number | null> {
-  return msUntil(session, `select min(lease_expires_at) from {schema}.runs where state = 'running'`)
+  return msUntil(session, `select min(lease_expires_at) from {schema}.runs_open where state = 'running'`)
 }
 
 export interface ProgressReport {
@@ -177,10 +206,10 @@ export interface ProgressReport {
 /** Writes down how far handlers have come, as long as their leases hold. */
 export async function recordProgress(session: Session, reports: readonly ProgressReport[]): Promise<void> {
   await session.query(
-    `update {schema}.runs as r
+    `update {schema}.runs_open as r
      set progress = p.fraction, progress_note = p.note, totals = p.totals::jsonb
      from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[]) as p (id, lease_token, fraction, note, totals)
-     where r.id = any($1) and r.id = p.id and r.state = 'running' and r.lease_token = p.lease_token`,
+     where r.id = any($1) and r.id = p.id and ${IS_LEASED} and r.lease_token = p.lease_token`,
     [
       reports.map(({ runId }) => runId),
       reports.map(({ leaseToken }) => leaseToken),

@@ -66,7 +66,9 @@ export function listSkipDispositions(
 
 /** Those of these runs that there are. */
 export async function listExistingRuns(session: Session, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await session.query<{ id: string }>('select id from {schema}.runs where id = any($1)', [ids])
+  const rows = await session.query<{ id: string }>('select id from {schema}.runs_asked where id = any($1)', [
+    ids,
+  ])
   return new Set(rows.map(({ id }) => id))
 }
 
@@ -127,7 +129,7 @@ export async function findDecision(
   planTime: Instant,
 ): Promise<{ runId: string | null; reason: SkipReason | null } | undefined> {
   const [row] = await session.query<{ run_id: string | null; reason: SkipReason | null }>(
-    `select r.id as run_id, null as reason from {schema}.runs as r
+    `select r.id as run_id, null as reason from {schema}.runs_asked as r
      where r.schedule_id = $1 and ${RUN_TIME} = $2 and r.trigger in ('scheduled', 'backfill')
      union all
      select null, reason from {schema}.skips where schedule_id = $1 and $2 between first_plan_time and last_plan_time
@@ -152,14 +154,19 @@ export async function insertBackfill(
   now: Instant,
 ): Promise<string[]> {
   const rows = await session.query<{ id: string }>(
-    `insert into {schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
-       state, eligible_at, created_at)
-     select run.id, s.id, run.scope, run.plan_time, s.version, 'backfill', s.job, s.input, s.queue, s.priority, 'pending',
-       run.eligible_at, $6
-     from unnest($2::uuid[], $3::text[], $4::timestamptz[], $5::timestamptz[]) as run (id, scope, plan_time, eligible_at)
-     cross join {schema}.schedules as s
-     where s.id = $1
-     on conflict (id) do nothing
+    `with created as (
+       insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+         priority, created_at)
+       select run.id, s.id, run.scope, run.plan_time, s.version, 'backfill', s.job, s.input, s.queue, s.priority, $6
+       from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as run (id, scope, plan_time)
+       cross join {schema}.schedules as s
+       where s.id = $1
+       on conflict (id) do nothing
+       returning id, schedule_id, scope, job, queue, priority
+     )
+     insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at)
+     select created.*, 'pending', run.eligible_at
+     from created join unnest($2::uuid[], $5::timestamptz[]) as run (id, eligible_at) on run.id = created.id
      returning id`,
     [
       schedule.id,
@@ -179,12 +186,19 @@ export async function insertManualRun(
   run: { id: string; scheduleId: string; scope: string; lane: 0 | null; input: string | null; now: Instant },
 ): Promise<boolean> {
   const rows = await session.query(
-    `insert into {schema}.runs (id, schedule_id, scope, schedule_version, trigger, job, input, queue, priority, state,
-       eligible_at, created_at, lane)
-     select $2, s.id, $3, s.version, 'manual', s.job, coalesce($4::jsonb, s.input), s.queue, s.priority, 'pending', $5,
-       $5, $6
-     from {schema}.schedules as s where s.id = $1
-     on conflict do nothing
+    `with opened as (
+       insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, lane)
+       select $2, s.id, $3, s.job, s.queue, s.priority, 'pending', $5, $6
+       from {schema}.schedules as s
+       where s.id = $1 and not exists (select from {schema}.runs_asked where id = $2)
+       on conflict do nothing
+       returning id, schedule_id, scope
+     )
+     insert into {schema}.runs_asked (id, schedule_id, scope, schedule_version, trigger, job, input, queue, priority,
+       created_at)
+     select opened.id, opened.schedule_id, opened.scope, s.version, 'manual', s.job, coalesce($4::jsonb, s.input), s.queue,
+       s.priority, $5
+     from opened join {schema}.schedules as s on s.id = opened.schedule_id
      returning id`,
     [run.scheduleId, run.id, run.scope, run.input, new Date(run.now), run.lane],
   )

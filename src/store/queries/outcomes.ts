@@ -2,6 +2,7 @@ import type { RunTrigger } from '../../runs/run.js'
 import type { Breakage } from '../../schedules/breaker.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
+import { IS_LEASED } from './leases.js'
 
 /** How one attempt ended, as it is written down. */
 export type Outcome = {
@@ -138,25 +139,37 @@ function isPlain(outcome: Outcome): boolean {
 async function listWrittenBefore(session: Session, refused: readonly Placed[]): Promise<number[]> {
   if (refused.length === 0) return []
   const rows = await session.query<{ position: number }>(
-    `select o.position::int
-     from unnest($1::uuid[], $2::uuid[]) with ordinality as o (id, lease_token, position)
-     join {schema}.runs as r on r.id = o.id and r.lease_token = o.lease_token
-     where r.state not in ('running', 'cancelled')`,
+    `with refused as (
+       select id, lease_token, position::int from unnest($1::uuid[], $2::uuid[]) with ordinality as o (id, lease_token, position)
+     )
+     select refused.position from refused join {schema}.runs_ended as r using (id, lease_token) where r.state <> 'cancelled'
+     union all
+     select refused.position from refused join {schema}.runs_open as r using (id, lease_token) where not (${IS_LEASED})`,
     [refused.map(({ outcome }) => outcome.runId), refused.map(({ outcome }) => outcome.leaseToken)],
   )
   return rows.map(({ position }) => position)
 }
 
+const ENDED =
+  '{schema}.runs_ended (id, state, eligible_at, started_at, finished_at, lease_token, worker_id, attempt, progress, progress_note'
+/** What `ended` has taken out of the open runs. */
+const FROM_ENDED =
+  'ended.eligible_at, ended.started_at, clock.now, ended.lease_token, ended.worker_id, ended.attempt, ended.progress, ended.progress_note'
+
 /** Nothing to say but that it is done: what most runs say. */
 function writePlainSuccesses(session: Session, outcomes: readonly Outcome[]): Promise<WrittenRow[]> {
   return session.query<WrittenRow>(
-    `with clock as materialized (select ${NOW} as now)
-     update {schema}.runs as r
-     set state = 'succeeded', finished_at = clock.now, lease_expires_at = null, error_code = null, error_message = null,
-       totals = null
-     from clock, unnest($2::uuid[], $3::uuid[]) with ordinality as o (id, lease_token, position)
-     where r.id = any($2) and r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
-     returning o.position::int, r.lane`,
+    `with clock as materialized (select ${NOW} as now),
+     ended as (
+       delete from {schema}.runs_open as r using unnest($2::uuid[], $3::uuid[]) with ordinality as o (id, token, position)
+       where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token
+       returning r.*, o.position
+     ),
+     recorded as (
+       insert into ${ENDED})
+       select ended.id, 'succeeded', ${FROM_ENDED} from ended, clock
+     )
+     select position::int, lane from ended`,
     [session.now(), outcomes.map(({ runId }) => runId), outcomes.map(({ leaseToken }) => leaseToken)],
   )
 }
@@ -165,14 +178,18 @@ type Success = Extract<Outcome, { state: 'succeeded' }>
 
 function writeSuccesses(session: Session, outcomes: readonly Success[]): Promise<WrittenRow[]> {
   return session.query<WrittenRow>(
-    `with clock as materialized (select ${NOW} as now)
-     update {schema}.runs as r
-     set state = 'succeeded', finished_at = clock.now, lease_expires_at = null, error_code = null, error_message = null,
-       result = o.result::jsonb, totals = o.totals::jsonb
-     from clock, unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) with ordinality
-       as o (id, lease_token, result, totals, position)
-     where r.id = any($2) and r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
-     returning o.position::int, r.lane`,
+    `with clock as materialized (select ${NOW} as now),
+     ended as (
+       delete from {schema}.runs_open as r
+       using unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) with ordinality as o (id, token, result, counted, position)
+       where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token
+       returning r.*, o.position, o.result, o.counted
+     ),
+     recorded as (
+       insert into ${ENDED}, result, totals)
+       select ended.id, 'succeeded', ${FROM_ENDED}, ended.result::jsonb, ended.counted::jsonb from ended, clock
+     )
+     select position::int, lane from ended`,
     [
       session.now(),
       outcomes.map(({ runId }) => runId),
@@ -201,18 +218,36 @@ function writeFailures(session: Session, failures: readonly Failure[]): Promise<
 
 const WRITE_FAILURES = `
   with clock as materialized (select ${NOW} as now),
+  outcome as materialized (
+    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
+      with ordinality as o (id, token, state, totals, delay_ms, code, message, stack, position)
+  ),
+  retried as (
+    update {schema}.runs_open as r
+    set state = 'retrying', lease_expires_at = null, eligible_at = clock.now + o.delay_ms * interval '1 millisecond',
+      totals = o.totals::jsonb, error_code = o.code, error_message = o.message
+    from clock, outcome as o
+    where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token and o.state = 'retrying'
+    returning r.id, r.lane, r.attempt, r.worker_id, r.started_at, o.position
+  ),
   ended as (
-    update {schema}.runs as r
-    set state = o.state, totals = o.totals::jsonb, error_code = o.code, error_message = o.message, lease_expires_at = null,
-      eligible_at = case o.state when 'retrying' then clock.now + o.delay_ms * interval '1 millisecond' else r.eligible_at end,
-      finished_at = case o.state when 'retrying' then null else clock.now end
-    from clock, unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
-      with ordinality as o (id, lease_token, state, totals, delay_ms, code, message, stack, position)
-    where r.id = any($2) and r.id = o.id and r.state = 'running' and r.lease_token = o.lease_token
-    returning r.id, r.state, r.lane, r.attempt, r.worker_id, r.started_at, clock.now, o.position, o.code, o.message, o.stack
+    delete from {schema}.runs_open as r using outcome as o
+    where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token and o.state <> 'retrying'
+    returning r.*, o.position
+  ),
+  recorded as (
+    insert into ${ENDED}, totals, error_code, error_message)
+    select ended.id, o.state, ${FROM_ENDED}, o.totals::jsonb, o.code, o.message
+    from ended join outcome as o using (position) cross join clock
+  ),
+  tried as (
+    select * from retried
+    union all
+    select id, lane, attempt, worker_id, started_at, position from ended
   ),
   failed as (
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message, stack)
-    select id, attempt, worker_id, started_at, now, code, message, stack from ended where state <> 'skipped'
+    select tried.id, tried.attempt, tried.worker_id, tried.started_at, clock.now, o.code, o.message, o.stack
+    from tried join outcome as o using (position) cross join clock where o.state <> 'skipped'
   )
-  select position::int, lane from ended`
+  select position::int, lane from tried`

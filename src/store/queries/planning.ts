@@ -110,7 +110,8 @@ export interface PlannedSchedule {
  * writes nothing; a run that exists already is left as it is. Returns the ids of the runs that are new.
  *
  * Overlap is held by a unique index on the lanes. A run that is refused although its id is new has met an open one:
- * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped.
+ * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped. So those
+ * take their lane first, and then their id; all others first take the id.
  */
 export async function recordPlans(
   session: Session,
@@ -142,10 +143,13 @@ export async function recordPlans(
   return rows.map(({ id }) => id)
 }
 
-const RUN_TARGET = `{schema}.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
-  priority, state, eligible_at, created_at, lane)`
-const RUN_SOURCE = `id, schedule_id, scope, plan_time, version, 'scheduled', job, input, queue, priority, 'pending',
-  eligible_at, now`
+const ASKED = `{schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+  priority, created_at)`
+const AS_ASKED = `p.id, p.schedule_id, p.scope, p.plan_time, p.version, 'scheduled', p.job, p.input, p.queue, p.priority, p.now`
+const OPEN = `{schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, lane)`
+const AS_OPEN = `p.id, p.schedule_id, p.scope, p.job, p.queue, p.priority, 'pending', p.eligible_at`
+
+const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known.id = p.id)'
 
 const RECORD_PLANS = `
   with clock as materialized (select ${NOW} as now),
@@ -171,20 +175,35 @@ const RECORD_PLANS = `
     cross join clock
   ),
   created as (
-    insert into ${RUN_TARGET}
-    select ${RUN_SOURCE}, case overlap when 'allow' then null else 0 end from planned order by plan_time, id
+    insert into ${ASKED}
+    select ${AS_ASKED} from planned as p where overlap = 'allow' order by p.plan_time, p.id
+    on conflict do nothing
+    returning id
+  ),
+  opened as (
+    insert into ${OPEN}
+    select ${AS_OPEN}, null from planned as p join created using (id) order by p.plan_time, p.id
+  ),
+  first as (
+    insert into ${OPEN}
+    select ${AS_OPEN}, 0 from planned as p where overlap <> 'allow' and ${IS_NEW} order by p.plan_time, p.id
     on conflict do nothing
     returning id
   ),
   refused as materialized (
-    select planned.* from planned
-    where overlap <> 'allow' and not exists (select from created where created.id = planned.id)
-      and not exists (select from {schema}.runs as r where r.id = planned.id)
+    select * from planned as p
+    where overlap <> 'allow' and ${IS_NEW} and not exists (select from first where first.id = p.id)
   ),
   waiting as (
-    insert into ${RUN_TARGET}
-    select ${RUN_SOURCE}, 1 from refused where overlap = 'queue' order by plan_time, id
+    insert into ${OPEN}
+    select ${AS_OPEN}, 1 from refused as p where overlap = 'queue' order by p.plan_time, p.id
     on conflict do nothing
+    returning id
+  ),
+  laned as (
+    insert into ${ASKED}
+    select ${AS_ASKED} from planned as p join (select id from first union all select id from waiting) as opened using (id)
+    order by p.plan_time, p.id
     returning id
   ),
   skipped as (
@@ -203,9 +222,9 @@ const RECORD_PLANS = `
   -- Aggregated first, so that a batch sends one notification, and none when it created nothing.
   notified as (
     select pg_notify($2, 'runs')
-    from (select (select count(*) from created) + (select count(*) from waiting) as runs) as batch where batch.runs > 0
+    from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch where batch.runs > 0
   )
-  select every_run.id from (select id from created union all select id from waiting) as every_run left join notified on true`
+  select every_run.id from (select id from created union all select id from laned) as every_run left join notified on true`
 
 export interface EndedPause {
   name: string

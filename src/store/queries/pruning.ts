@@ -29,20 +29,20 @@ export async function pruneRuns(store: Store, retention: Retention, limit: numbe
 
 const LIST_OLD_RUNS = `
   with clock as materialized (select ${NOW} as now)
-  (select id, schedule_id from {schema}.runs
-   where state in ('succeeded', 'cancelled', 'skipped')
-     and finished_at < (select now - $2::float8 * interval '1 millisecond' from clock)
-   order by finished_at limit $4)
-  union all
-  (select id, schedule_id from {schema}.runs
-   where state = 'failed' and finished_at < (select now - $3::float8 * interval '1 millisecond' from clock)
-   order by finished_at limit $4)`
+  select old.id, r.schedule_id
+  from (values ('succeeded', $2::float8), ('cancelled', $2::float8), ('skipped', $2::float8), ('failed', $3::float8))
+    as kept (state, ms)
+  cross join lateral (
+    select e.id from {schema}.runs_ended as e
+    where e.state = kept.state and e.finished_at < (select now - kept.ms * interval '1 millisecond' from clock)
+    order by e.finished_at, e.id limit $4
+  ) as old
+  left join {schema}.runs_asked as r on r.id = old.id`
 
 const DELETE_RUNS = `
-  with gone as (
-    delete from {schema}.runs
-    where id = any($1) and state in ('succeeded', 'failed', 'cancelled', 'skipped')
-    returning id, schedule_id, plan_time
+  with ended as (delete from {schema}.runs_ended where id = any($1) returning id),
+  gone as (
+    delete from {schema}.runs_asked as r using ended where r.id = ended.id returning r.id, r.schedule_id, r.plan_time
   ),
   ends as (
     select schedule_id, max(plan_time) as through from gone where plan_time is not null group by schedule_id
@@ -58,7 +58,7 @@ const DELETE_RUNS = `
     where c.id = (select min(id) from {schema}.changes as first where first.schedule_id = ends.schedule_id)
       and not exists (select from {schema}.schedules as s where s.id = ends.schedule_id)
   )
-  select id from gone`
+  select id from ended`
 
 /** Deletes skips whose plan times are older than `ms`, of these schedules; their ledgers begin after them. */
 export async function pruneSkips(

@@ -76,7 +76,7 @@ export async function lockForReconciling(
   await session.query(
     `insert into {schema}.cursors (schedule_id, version, kind, provider, decided_through)
      select s.id, s.version, s.timing->>'kind', case when s.scopes is null then s.job end, greatest(s.ledger_from,
-       (select max(${RUN_TIME}) from {schema}.runs as r where r.schedule_id = s.id and r.trigger = 'scheduled'),
+       (select max(${RUN_TIME}) from {schema}.runs_asked as r where r.schedule_id = s.id and r.trigger = 'scheduled'),
        (select max(last_plan_time) from {schema}.skips as k where k.schedule_id = s.id),
        (select max(boundary) from {schema}.changes as h where h.schedule_id = s.id))
      from {schema}.schedules as s

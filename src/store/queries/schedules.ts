@@ -289,7 +289,18 @@ export async function deleteSchedules(
 ): Promise<void> {
   await session.query('delete from {schema}.schedules where id = any($1)', [ids])
   if (runs === 'keep') return
-  for (const table of ['runs', 'skips', 'changes']) {
+  // Those that are open first: after that nobody can end one, and the next statement sees all that have ended.
+  await session.query(
+    `delete from {schema}.runs_open as o using {schema}.runs_asked as asked
+     where asked.schedule_id = any($1) and o.id = asked.id`,
+    [ids],
+  )
+  await session.query(
+    `with asked as (delete from {schema}.runs_asked where schedule_id = any($1) returning id)
+     delete from {schema}.runs_ended as e using asked where e.id = asked.id`,
+    [ids],
+  )
+  for (const table of ['skips', 'changes']) {
     await session.query(`delete from {schema}.${table} where schedule_id = any($1)`, [ids])
   }
 }
@@ -389,8 +400,7 @@ export async function clearCursorsOfAfter(session: Session, scheduleIds: readonl
   await session.query(
     `update {schema}.cursors as c set next_at = null, wake_at = null
      where c.schedule_id = any($1) and c.kind = 'after' and exists (
-       select from {schema}.runs as r
-       where r.schedule_id = c.schedule_id and r.lane is not null and r.state in ('pending', 'running', 'retrying')
+       select from {schema}.runs_open as r where r.schedule_id = c.schedule_id and r.lane is not null
      )`,
     [scheduleIds],
   )

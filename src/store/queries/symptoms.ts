@@ -23,12 +23,12 @@ const LIST_SYMPTOMS = `
    where c.wake_at < (select now from clock) - interval '1 minute' and c.plan_error is null order by c.wake_at limit $2)
   union all
   (select 'expired_lease', r.id::text, 'of job ' || r.job || ', held by worker ' || r.worker_id
-   from {schema}.runs as r
+   from {schema}.runs_open as r
    where r.state = 'running' and r.lease_expires_at < (select now from clock) - interval '1 minute'
    order by r.lease_expires_at limit $2)
   union all
   (select 'unknown_job', r.job, count(*) || ' runs wait for it'
-   from {schema}.runs as r
+   from {schema}.runs_open as r
    where r.state in ('pending', 'retrying') and coalesce(r.lane, 0) = 0
      and r.eligible_at < (select now from clock) - interval '1 minute'
      and not exists (select from {schema}.workers as w where r.job = any(w.jobs)

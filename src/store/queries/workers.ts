@@ -73,14 +73,14 @@ const LOOK_AFTER_WORKERS = `
     )
   ),
   shortened as (
-    update {schema}.runs as r set lease_expires_at = clock.now + $4::float8 * interval '1 millisecond'
+    update {schema}.runs_open as r set lease_expires_at = clock.now + $4::float8 * interval '1 millisecond'
     from lost, clock
     where r.worker_id = lost.id and r.state = 'running'
       and r.lease_expires_at > clock.now + $4::float8 * interval '1 millisecond'
       and not exists (select from {schema}.jobs as j where j.name = r.job and j.policies->>'onStale' = 'fail')
   )
   select (select json_agg(lost) from lost) as lost,
-    exists (select from {schema}.runs where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired`
+    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired`
 
 export async function removeWorker(session: Session, id: string): Promise<void> {
   await session.query('delete from {schema}.workers where id = $1', [id])
