@@ -12,6 +12,7 @@ import { pathToFileURL } from 'node:url'
 import { assemble } from '../src/escapement.js'
 import type { Database } from '../src/index.js'
 import { startPostgres } from '../test/support/postgres-server.js'
+import { seconds, spread } from './figures.js'
 
 export interface EnqueueSize {
   many: number
@@ -42,7 +43,9 @@ export async function benchEnqueue(size: EnqueueSize, print: (line: string) => v
     // In turns, so that what disturbs the machine disturbs all of them.
     for (let round = 0; round < size.rounds; round++) {
       for (const [name, way] of Object.entries(ways)) {
-        await database.query('truncate escapement.runs_asked, escapement.runs_open, escapement.runs_ended cascade')
+        await database.query(
+          'truncate escapement.runs_asked, escapement.runs_open, escapement.runs_ended cascade',
+        )
         rates.get(name)!.push(size.many / (await seconds(way)))
       }
     }
@@ -89,18 +92,6 @@ async function singles({ callers, rounds }: EnqueueSize, call: () => Promise<unk
     rates.push((callers * calls) / taken)
   }
   return rates
-}
-
-async function seconds(work: () => Promise<unknown>): Promise<number> {
-  const startedAt = performance.now()
-  await work()
-  return (performance.now() - startedAt) / 1000
-}
-
-function spread(values: readonly number[]): string {
-  const sorted = [...values].sort((a, b) => a - b)
-  const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 0 })
-  return `${text(sorted[Math.floor(sorted.length / 2)]!)} (${text(sorted[0]!)}–${text(sorted.at(-1)!)})`
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

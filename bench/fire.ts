@@ -17,6 +17,7 @@ import type { Session, Store } from '../src/store/store.js'
 import { createManualClock } from '../src/testing/manual-clock.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { startPostgres } from '../test/support/postgres-server.js'
+import { inEnglish, spread } from './figures.js'
 
 export interface FireSize {
   /** The empty tick is measured with each of these, the rest with the last. */
@@ -149,16 +150,6 @@ async function measure(rounds: number, work: () => Promise<unknown>): Promise<nu
     times.push(performance.now() - startedAt)
   }
   return times
-}
-
-function spread(values: readonly number[], digits = 0): string {
-  const sorted = [...values].sort((a, b) => a - b)
-  const [low, middle, high] = [sorted[0]!, sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!]
-  return `${inEnglish(middle, digits)} (${inEnglish(low, digits)}–${inEnglish(high, digits)})`
-}
-
-function inEnglish(value: number, digits = 0): string {
-  return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

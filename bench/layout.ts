@@ -10,6 +10,7 @@ import { pathToFileURL } from 'node:url'
 import { migrate } from '../src/store/migrate.js'
 import { openDatabase } from '../src/store/open.js'
 import { startPostgres } from '../test/support/postgres-server.js'
+import { walPosition } from './figures.js'
 
 export interface LayoutSize {
   rows: number
@@ -80,13 +81,6 @@ export async function benchLayout(size: LayoutSize, print: (line: string) => voi
 }
 
 const measure = () => ({ ms: [] as number[], bytes: [] as number[] })
-
-async function walPosition(database: { query<Row>(text: string): Promise<Row[]> }): Promise<number> {
-  const [row] = await database.query<{ at: number }>(
-    `select pg_wal_lsn_diff(pg_current_wal_lsn(), '0/0')::float8 as at`,
-  )
-  return row!.at
-}
 
 function spread(values: readonly number[]): string {
   const sorted = [...values].sort((a, b) => a - b)

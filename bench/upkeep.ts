@@ -16,6 +16,7 @@ import { applyZoneData } from '../src/scheduler/zone-data-change.js'
 import { fillStrandedLanes } from '../src/store/queries/lanes.js'
 import { createManualClock } from '../src/testing/manual-clock.js'
 import { startPostgres } from '../test/support/postgres-server.js'
+import { spread } from './figures.js'
 
 export interface UpkeepSize {
   schedules: number
@@ -116,12 +117,6 @@ async function each(rounds: number, work: () => Promise<unknown>): Promise<strin
     times.push(performance.now() - startedAt)
   }
   return spread(times, 1)
-}
-
-function spread(values: readonly number[], digits = 0): string {
-  const sorted = [...values].sort((a, b) => a - b)
-  const text = (value: number) => value.toLocaleString('en', { maximumFractionDigits: digits })
-  return `${text(sorted[Math.floor(sorted.length / 2)]!)} (${text(sorted[0]!)}–${text(sorted.at(-1)!)})`
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -1,8 +1,10 @@
 import { expect, it } from 'vitest'
 import { benchEnqueue, QUICK as ENQUEUE } from '../../bench/enqueue.js'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
+import { benchGrowth, QUICK as GROWTH } from '../../bench/growth.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
+import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
 it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
@@ -46,3 +48,20 @@ it('the bench of the queue runs, and every backlog is drained', async () => {
   expect(lines).toContain('|  | escapement | hand-written SQL |')
   expect(lines.join('\n')).toMatch(/\| drain, two processes, \/s \| [\d,]+ \| [\d,]+ · \*\*[\d.]+ ×\*\* \|/)
 })
+
+it('the bench of the layouts of runs runs, and each of them drains', async () => {
+  const lines: string[] = []
+  await benchRunsLayout(RUNS_LAYOUT, (line) => lines.push(line))
+  expect(lines.map((line) => line.slice(0, line.indexOf(',')))).toEqual([
+    'one table',
+    'open and finished',
+    'three parts',
+    'partitions by day',
+  ])
+}, 120_000)
+
+it('the bench of growth runs', async () => {
+  const lines: string[] = []
+  await benchGrowth(GROWTH, (line) => lines.push(line))
+  expect(lines).toHaveLength(2)
+}, 120_000)

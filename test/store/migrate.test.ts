@@ -1,6 +1,6 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { createEscapement } from '../../src/index.js'
-import { migrate } from '../../src/store/migrate.js'
+import { migrate, statementsOf } from '../../src/store/migrate.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
 
 const database = await sharedDatabase()
@@ -46,6 +46,38 @@ describe('migrate', () => {
     await migrate(database, odd)
     const escapement = await createEscapement({ database, schema: odd })
     expect(await escapement.schedules.list()).toEqual([])
+  })
+
+  it('carries runs of every state over into their parts', async () => {
+    const plan = await migrate(database, schema, { dryRun: true })
+    const before = { ...plan, migrations: plan.migrations.filter(({ number }) => number < 9) }
+    const columns = `id, schedule_id, scope, plan_time, schedule_version, trigger, job, key, input, queue, priority, state,
+      eligible_at, attempt, lease_expires_at, worker_id, progress, progress_note, totals, result, error_code, error_message,
+      created_at, started_at, finished_at`
+    const read = () => database.query(`select ${columns} from "${schema}".runs order by state`)
+    await database.transaction(async (tx) => {
+      await tx.script(statementsOf(before))
+      await tx.script(`
+        insert into "${schema}".runs (${columns}, lease_token, lane)
+        select gen_random_uuid(), gen_random_uuid(), 'tenant', at, 7, 'scheduled', 'job', 'key ' || state, '{"a": [1]}', 'mail', 3,
+          state, at, 2, case state when 'running' then at end, gen_random_uuid(), 0.5, 'half', '{"rows": 4}',
+          case state when 'succeeded' then '{"ok": true}'::jsonb end, 'code', 'message', at, at,
+          case when not is_open then at end, gen_random_uuid(), case when is_open then 0 end
+        from unnest(array['pending', 'running', 'retrying', 'succeeded', 'failed', 'cancelled', 'skipped']) as state,
+          lateral (select state in ('pending', 'running', 'retrying') as is_open) as o,
+          cast('2026-03-01T00:00:00.123Z' as timestamptz) as at;
+        insert into "${schema}".attempts (run_id, number, finished_at, code, message)
+        select id, 1, created_at, 'handler_error', state from "${schema}".runs;`)
+    })
+    const runs = await read()
+    expect(runs).toHaveLength(7)
+    await migrate(database, schema)
+    expect(await read()).toEqual(runs)
+    const counts = await database.query(
+      `select (select count(*) from "${schema}".runs_open) as open, (select count(*) from "${schema}".runs_ended) as ended,
+         (select count(*) from "${schema}".attempts) as attempts`,
+    )
+    expect(counts).toEqual([{ open: 3, ended: 4, attempts: 7 }])
   })
 
   it('refuses a schema that a newer program has migrated', async () => {

@@ -35,9 +35,10 @@ create table {schema}.runs_open (
   eligible_at timestamptz(3) not null,
   lease_expires_at timestamptz(3),
   started_at timestamptz(3),
-  -- The fence: whoever writes about a running run must name the token of its newest lease. One that waits for its next
-  -- attempt, or has ended, keeps the token, so that an outcome whose answer was lost is known again.
+  -- The fence: whoever writes about a running run must name the token of its lease.
   lease_token uuid,
+  -- That of the attempt that failed last, so that an outcome whose answer was lost is known again. Ended runs keep theirs too.
+  previous_token uuid,
   worker_id uuid,
   -- The number of the newest attempt, counted when it is claimed.
   attempt integer not null default 0,
@@ -58,7 +59,7 @@ create table {schema}.runs_open (
   error_code text,
   error_message text,
   constraint running_runs_have_a_lease check (
-    (state = 'running') = (lease_expires_at is not null) and (state <> 'running' or lease_token is not null)
+    (state = 'running') = (lease_token is not null) and (state = 'running') = (lease_expires_at is not null)
   )
 );
 
@@ -87,10 +88,11 @@ insert into {schema}.runs_asked (id, schedule_id, plan_time, created_at, schedul
 select id, schedule_id, plan_time, created_at, schedule_version, priority, trigger, scope, job, queue, key, input
 from {schema}.runs;
 
-insert into {schema}.runs_open (id, schedule_id, eligible_at, lease_expires_at, started_at, lease_token, worker_id, attempt,
-  priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message)
-select id, schedule_id, eligible_at, case state when 'running' then lease_expires_at end, started_at, lease_token, worker_id,
-  attempt, priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message
+insert into {schema}.runs_open (id, schedule_id, eligible_at, lease_expires_at, started_at, lease_token, previous_token,
+  worker_id, attempt, priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message)
+select id, schedule_id, eligible_at, case state when 'running' then lease_expires_at end, started_at,
+  case state when 'running' then lease_token end, case when state <> 'running' then lease_token end,
+  worker_id, attempt, priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message
 from {schema}.runs where state in ('pending', 'running', 'retrying');
 
 insert into {schema}.runs_ended (id, eligible_at, started_at, finished_at, lease_token, worker_id, attempt, progress, state,

@@ -15,12 +15,6 @@ export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: str
   return `${runId} ${leaseToken}`
 }
 
-/**
- * Of \`runs_open as r\`: that it is running. Not by its state, on which there is an index: the planner, whose idea of a table
- * that fills and empties all day is mostly wrong, would walk that index instead of taking the rows by their ids.
- */
-export const IS_LEASED = 'r.lease_expires_at is not null'
-
 const HELD = `unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)`
 
 function heldParams(session: Session, leases: readonly HeldLease[]) {
@@ -39,7 +33,7 @@ export async function renewLeases(session: Session, leases: readonly HeldLease[]
      update {schema}.runs_open as r
      set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
      from clock, ${HELD}
-     where r.id = any($2) and r.id = held.id and ${IS_LEASED} and r.lease_token = held.lease_token
+     where r.id = any($2) and r.id = held.id and r.lease_token = held.lease_token
      returning r.id, r.lease_token`,
     heldParams(session, leases),
   )
@@ -64,7 +58,7 @@ export async function releaseLeases(session: Session, leases: readonly HeldLease
      set state = case r.attempt when 1 then 'pending' else 'retrying' end, attempt = r.attempt - 1,
        worker_id = null, lease_token = null, lease_expires_at = null
      from unnest($1::uuid[], $2::uuid[]) as held (id, lease_token)
-     where r.id = any($1) and r.id = held.id and ${IS_LEASED} and r.lease_token = held.lease_token`,
+     where r.id = any($1) and r.id = held.id and r.lease_token = held.lease_token`,
     [leases.map(({ runId }) => runId), leases.map(({ leaseToken }) => leaseToken)],
   )
 }
@@ -209,7 +203,7 @@ export async function recordProgress(session: Session, reports: readonly Progres
     `update {schema}.runs_open as r
      set progress = p.fraction, progress_note = p.note, totals = p.totals::jsonb
      from unnest($1::uuid[], $2::uuid[], $3::float8[], $4::text[], $5::text[]) as p (id, lease_token, fraction, note, totals)
-     where r.id = any($1) and r.id = p.id and ${IS_LEASED} and r.lease_token = p.lease_token`,
+     where r.id = any($1) and r.id = p.id and r.lease_token = p.lease_token`,
     [
       reports.map(({ runId }) => runId),
       reports.map(({ leaseToken }) => leaseToken),

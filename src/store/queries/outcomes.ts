@@ -2,7 +2,6 @@ import type { RunTrigger } from '../../runs/run.js'
 import type { Breakage } from '../../schedules/breaker.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
-import { IS_LEASED } from './leases.js'
 
 /** How one attempt ended, as it is written down. */
 export type Outcome = {
@@ -37,10 +36,12 @@ export interface Recorded {
 }
 
 /**
- * Writes down any number of outcomes. (`r.id = any($2)` beside the join says to go by the primary key: the planner would
- * rather read the whole table for a large batch.) Each is fenced: it counts only while its run is running under the lease token
- * that it names. Ended runs keep their token, so one that was recorded under it before, by a statement whose answer
- * was lost, counts too.
+ * Writes down any number of outcomes. Each is fenced: it counts only while its run has the lease token that it names. Ended
+ * runs keep their token, so one that was recorded under it before, by a statement whose answer was lost, counts too.
+ *
+ * The planner's idea of a table that fills and empties all day is mostly wrong. So the statements name the ids twice, by
+ * `= any` beside the join, which leads to the primary key, and ask for nothing else that the planner takes for rare: not for
+ * the state, by whose index it would walk past all that was ever running.
  */
 export async function recordOutcomes(store: Store, outcomes: readonly Outcome[]): Promise<Recorded> {
   const recorded = outcomes.some(mayFollow)
@@ -144,7 +145,8 @@ async function listWrittenBefore(session: Session, refused: readonly Placed[]): 
      )
      select refused.position from refused join {schema}.runs_ended as r using (id, lease_token) where r.state <> 'cancelled'
      union all
-     select refused.position from refused join {schema}.runs_open as r using (id, lease_token) where not (${IS_LEASED})`,
+     select refused.position from refused join {schema}.runs_open as r
+       on r.id = refused.id and r.previous_token = refused.lease_token`,
     [refused.map(({ outcome }) => outcome.runId), refused.map(({ outcome }) => outcome.leaseToken)],
   )
   return rows.map(({ position }) => position)
@@ -162,7 +164,7 @@ function writePlainSuccesses(session: Session, outcomes: readonly Outcome[]): Pr
     `with clock as materialized (select ${NOW} as now),
      ended as (
        delete from {schema}.runs_open as r using unnest($2::uuid[], $3::uuid[]) with ordinality as o (id, token, position)
-       where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token
+       where r.id = any($2) and r.id = o.id and r.lease_token = o.token
        returning r.*, o.position
      ),
      recorded as (
@@ -182,7 +184,7 @@ function writeSuccesses(session: Session, outcomes: readonly Success[]): Promise
      ended as (
        delete from {schema}.runs_open as r
        using unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) with ordinality as o (id, token, result, counted, position)
-       where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token
+       where r.id = any($2) and r.id = o.id and r.lease_token = o.token
        returning r.*, o.position, o.result, o.counted
      ),
      recorded as (
@@ -224,15 +226,16 @@ const WRITE_FAILURES = `
   ),
   retried as (
     update {schema}.runs_open as r
-    set state = 'retrying', lease_expires_at = null, eligible_at = clock.now + o.delay_ms * interval '1 millisecond',
+    set state = 'retrying', lease_token = null, previous_token = r.lease_token, lease_expires_at = null,
+      eligible_at = clock.now + o.delay_ms * interval '1 millisecond',
       totals = o.totals::jsonb, error_code = o.code, error_message = o.message
     from clock, outcome as o
-    where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token and o.state = 'retrying'
+    where r.id = any($2) and r.id = o.id and r.lease_token = o.token and o.state = 'retrying'
     returning r.id, r.lane, r.attempt, r.worker_id, r.started_at, o.position
   ),
   ended as (
     delete from {schema}.runs_open as r using outcome as o
-    where r.id = any($2) and r.id = o.id and ${IS_LEASED} and r.lease_token = o.token and o.state <> 'retrying'
+    where r.id = any($2) and r.id = o.id and r.lease_token = o.token and o.state <> 'retrying'
     returning r.*, o.position
   ),
   recorded as (
