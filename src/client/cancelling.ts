@@ -1,6 +1,7 @@
 import { EscapementError } from '../errors.js'
 import type { EventBus } from '../events/bus.js'
 import { tellCancelled } from '../events/run-events.js'
+import { clearCursorsOfAfter } from '../store/queries/after.js'
 import {
   type CancelledRun,
   cancelRun,
@@ -11,8 +12,8 @@ import {
 } from '../store/queries/cancelling.js'
 import { type EndedRun, followEnds } from '../store/queries/ends.js'
 import { lockLanes } from '../store/queries/lanes.js'
+import { notify } from '../store/queries/notifying.js'
 import { findRun } from '../store/queries/runs.js'
-import { clearCursorsOfAfter, notify } from '../store/queries/schedules.js'
 import type { RunRow } from '../store/rows.js'
 import type { Store } from '../store/store.js'
 

@@ -5,9 +5,10 @@
  */
 import { actOf } from '../events/schedule-events.js'
 import type { ScheduleContent } from '../schedules/schedule.js'
+import { insertChanges } from '../store/queries/changes.js'
+import { finishSchedules } from '../store/queries/finishing.js'
 import { enterLanes, leaveLanes, listOpenSchedules } from '../store/queries/lanes.js'
-import { finishSchedules } from '../store/queries/planning.js'
-import { findSchedules, insertChanges, updateSchedules, type Written } from '../store/queries/schedules.js'
+import { findSchedules, updateSchedules, type Written } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { ChangeContext } from './change-context.js'
 import { type ChangedTo, writtenOf } from './changed-row.js'

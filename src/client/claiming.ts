@@ -1,6 +1,6 @@
 import type { EventBus } from '../events/bus.js'
 import { pauseClaiming, readClaiming, resumeClaiming } from '../store/queries/control.js'
-import { notify } from '../store/queries/schedules.js'
+import { notify } from '../store/queries/notifying.js'
 import type { Store } from '../store/store.js'
 import type { VerbOptions } from './verb.js'
 

@@ -1,5 +1,5 @@
 import { beforeFirst } from '../schedules/bounds.js'
-import { readSkipRequests } from '../store/queries/planning.js'
+import { readSkipRequests } from '../store/queries/skip-requests.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { durationToMs } from '../time/duration.js'

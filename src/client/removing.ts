@@ -1,5 +1,6 @@
 import { actOf } from '../events/schedule-events.js'
-import { deleteSchedules, insertChanges } from '../store/queries/schedules.js'
+import { insertChanges } from '../store/queries/changes.js'
+import { deleteSchedules } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
 import type { ChangeContext } from './change-context.js'
 import { BacklogLeft, settle } from './settling.js'

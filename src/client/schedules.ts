@@ -6,14 +6,8 @@ import {
   type ScheduleState,
   startingAtCreation,
 } from '../schedules/schedule.js'
-import {
-  type ChangeRow,
-  findSchedule,
-  findSchedules,
-  listChanges,
-  listSchedules,
-  readNow,
-} from '../store/queries/schedules.js'
+import { type ChangeRow, listChanges } from '../store/queries/changes.js'
+import { findSchedule, findSchedules, listSchedules, readNow } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'

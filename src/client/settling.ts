@@ -15,13 +15,10 @@ import {
   possibleCursor,
   RUNS_AT_ONCE,
 } from '../schedules/plan.js'
-import {
-  finishSchedules,
-  type PlannedSchedule,
-  readSkipRequests,
-  recordPlans,
-} from '../store/queries/planning.js'
+import { finishSchedules } from '../store/queries/finishing.js'
+import { type PlannedSchedule, recordPlans } from '../store/queries/planning.js'
 import { adoptCursors } from '../store/queries/schedules.js'
+import { readSkipRequests } from '../store/queries/skip-requests.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Instant } from '../time/instant.js'
 import { compileTiming } from '../time/timing.js'

@@ -9,9 +9,9 @@
  * any. It is `zone-data-change.ts` that computes cursors of older data anew.
  */
 import { gridOf } from '../schedules/plan.js'
-import { restartAfter } from '../store/queries/ends.js'
+import { restartAfter } from '../store/queries/after.js'
+import { finishSchedules } from '../store/queries/finishing.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
-import { finishSchedules } from '../store/queries/planning.js'
 import {
   type CheckedSchedule,
   lockForReconciling,

@@ -5,19 +5,17 @@ import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
+import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.js'
 import {
   type DueLimits,
   type DueSchedule,
-  type EndedSchedule,
-  finishSchedules,
-  forgetRequests,
   lockDueSchedules,
   type PlannedSchedule,
-  readSkipRequests,
   recordPlans,
-  setAside,
 } from '../store/queries/planning.js'
 import { findSchedules } from '../store/queries/schedules.js'
+import { setAside } from '../store/queries/set-aside.js'
+import { forgetRequests, readSkipRequests } from '../store/queries/skip-requests.js'
 import { toPlannable } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'

@@ -2,6 +2,7 @@ import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js
 import type { Instant } from '../../time/instant.js'
 import { SCHEDULE_COLUMNS, SCHEDULES_AND_CURSORS, type ScheduleRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
+import type { ChangeWrite } from './changes.js'
 
 export async function findSchedule(session: Session, name: string): Promise<ScheduleRow | undefined> {
   const [row] = await session.query<ScheduleRow>(
@@ -167,13 +168,6 @@ interface ScheduleWrite {
   zoneData: string | null
 }
 
-export interface ChangeWrite {
-  action: string
-  actor: string | null
-  before: ScheduleContent | null
-  after: ScheduleContent | null
-}
-
 export type Written = ScheduleWrite & { change: ChangeWrite }
 
 const RECORD = `jsonb_to_recordset($1::jsonb) as w (id uuid, name text, version int, job text, input jsonb, queue text,
@@ -303,114 +297,4 @@ export async function deleteSchedules(
   for (const table of ['skips', 'changes']) {
     await session.query(`delete from {schema}.${table} where schedule_id = any($1)`, [ids])
   }
-}
-
-export async function insertChanges(
-  session: Session,
-  changes: readonly (ChangeWrite & {
-    id: string
-    name: string
-    version: number
-    state: ScheduleState
-    boundary: Instant
-  })[],
-  now: Instant,
-): Promise<void> {
-  await session.query(
-    `insert into {schema}.changes (schedule_id, name, version, action, actor, before, after, state, boundary, changed_at)
-     select id, name, version, action, actor, before, after, state, boundary, $2
-     from jsonb_to_recordset($1::jsonb)
-       as w (id uuid, name text, version int, action text, actor text, before jsonb, after jsonb, state text, boundary timestamptz)`,
-    [
-      JSON.stringify(
-        changes.map((change) => ({ ...change, boundary: new Date(change.boundary).toISOString() })),
-      ),
-      new Date(now),
-    ],
-  )
-}
-
-export interface ChangeRow {
-  /** Its place in the log. */
-  position: string
-  /** Null in rows from before names were kept here. */
-  name: string | null
-  version: number
-  action: string
-  actor: string | null
-  before: ScheduleContent | null
-  after: ScheduleContent | null
-  state: ScheduleState
-  boundary: Date
-  changed_at: Date
-}
-
-/** Newest first, before the position `before`, or from the newest on where that is null. */
-export function listChanges(
-  session: Session,
-  scheduleId: string,
-  { before, limit }: { before: string | null; limit: number },
-): Promise<ChangeRow[]> {
-  return session.query<ChangeRow>(
-    `select id::text as position, name, version, action, actor, before, after, state, boundary, changed_at
-     from {schema}.changes where schedule_id = $1 and ($2::bigint is null or id < $2) order by id desc limit $3`,
-    [scheduleId, before, limit],
-  )
-}
-
-/** What these versions of a schedule held. */
-export function listContents(
-  session: Session,
-  scheduleId: string,
-  versions: readonly number[],
-): Promise<{ version: number; content: ScheduleContent }[]> {
-  return session.query(
-    `select distinct on (version) version, after as content from {schema}.changes
-     where schedule_id = $1 and after is not null and version = any($2) order by version, id desc`,
-    [scheduleId, versions],
-  )
-}
-
-export async function addSkipRequest(
-  session: Session,
-  request: { scheduleId: string; planTime: Instant; by: string | null; now: Instant },
-): Promise<boolean> {
-  const rows = await session.query(
-    `with marked as (update {schema}.cursors set has_requests = true where schedule_id = $1)
-     insert into {schema}.skip_requests (schedule_id, plan_time, requested_by, requested_at) values ($1, $2, $3, $4)
-     on conflict do nothing returning plan_time`,
-    [request.scheduleId, new Date(request.planTime), request.by, new Date(request.now)],
-  )
-  return rows.length > 0
-}
-
-export async function removeSkipRequest(
-  session: Session,
-  { scheduleId, planTime }: { scheduleId: string; planTime: Instant },
-): Promise<boolean> {
-  const rows = await session.query(
-    'delete from {schema}.skip_requests where schedule_id = $1 and plan_time = $2 returning plan_time',
-    [scheduleId, new Date(planTime)],
-  )
-  return rows.length > 0
-}
-
-/** Where a run of an `after` timing was opened: the next plan time hangs on its end. */
-export async function clearCursorsOfAfter(session: Session, scheduleIds: readonly string[]): Promise<void> {
-  await session.query(
-    `update {schema}.cursors as c set next_at = null, wake_at = null
-     where c.schedule_id = any($1) and c.kind = 'after' and exists (
-       select from {schema}.runs_open as r where r.schedule_id = c.schedule_id and r.lane is not null
-     )`,
-    [scheduleIds],
-  )
-}
-
-/** Tells other processes to look for `what`. Sent at commit; PostgreSQL folds repeats of one transaction into one. */
-export async function notify(
-  session: Session,
-  channel: string,
-  what: 'schedules' | 'runs' | 'cancelled',
-): Promise<void> {
-  await session.query('select pg_notify($1, $2)', [channel, what])
 }
