@@ -156,6 +156,8 @@ export function createWorker(parts: {
   }
 
   function onRecovered(runs: readonly RecoveredRun[]): void {
+    // They may be claimed now, and nobody else may be there to be told.
+    if (runs.length > 0) wait.wake()
     for (const run of runs) {
       const facts = { runId: run.id, attempt: run.attempt, state: run.state }
       logger.warn(facts, 'a run was taken from a lost worker')

@@ -42,15 +42,31 @@ async function open(database = postgresUrl()) {
     sql<{ state: string; runs: number }>(
       'select state, count(*) as runs from {schema}.runs group by state order by state',
     )
+  /** When the last run that was tried again had succeeded. */
+  const recoveredInMs = async (killedAt: number) => {
+    const [row] = await sql<{ at: Date | null }>(
+      `select max(finished_at) as at from {schema}.runs_ended where attempt > 1 and state = 'succeeded'`,
+    )
+    return row!.at && row!.at.getTime() - killedAt
+  }
   const check = () => checkWitnesses(escapement.database, schema, readWitnesses(files))
-  return { escapement, schema, start, sql, states, check, witnesses: () => readWitnesses(files) }
+  return {
+    escapement,
+    schema,
+    start,
+    sql,
+    states,
+    check,
+    recoveredInMs,
+    witnesses: () => readWitnesses(files),
+  }
 }
 
 const many = (count: number) => Array.from({ length: count }, (_, index) => ({ input: index }))
 
 it('two workers, one of them killed in the middle: each run succeeds, and only what it held is executed twice', async () => {
   const RUNS = LONG ? 20_000 : 3_000
-  const { escapement, start, sql, states, check, witnesses } = await open()
+  const { escapement, start, sql, states, check, witnesses, recoveredInMs } = await open()
   await escapement.runs.enqueueMany('witnessed', many(RUNS))
   const [victim] = await Promise.all([start(), start()])
   await expect.poll(() => witnesses().size, { timeout: 30_000, interval: 20 }).toBeGreaterThan(RUNS / 4)
@@ -58,10 +74,11 @@ it('two workers, one of them killed in the middle: each run succeeds, and only w
     { held: number },
   ]
   await victim!.kill()
+  const killedAt = Date.now()
   await expect.poll(states, { timeout: 60_000 }).toEqual([{ state: 'succeeded', runs: RUNS }])
   expect(await check()).toEqual([])
   const twice = [...witnesses().values()].filter(({ starts }) => starts.length > 1)
-  console.log({ runs: RUNS, held, twice: twice.length })
+  console.log({ runs: RUNS, held, twice: twice.length, recoveredInMs: await recoveredInMs(killedAt) })
   const [{ lost }] = (await sql(
     `select count(distinct run_id) as lost from {schema}.attempts where code = 'lease_lost'`,
   )) as [{ lost: number }]
@@ -86,8 +103,7 @@ it('with onStale: fail what a killed worker held has failed, and none is execute
 })
 
 it('a killed worker is missed in seconds: its runs are taken over long before their lease ends', async () => {
-  const { escapement, start, sql, states } = await open()
-  await escapement.database.query('select 1')
+  const { escapement, start, sql, states, recoveredInMs } = await open()
   const victim = await start({ TAKE_MS: '600000' })
   // A lease of ten minutes would hold them for that long.
   await escapement.runs.enqueueMany('slow', many(3))
@@ -95,7 +111,9 @@ it('a killed worker is missed in seconds: its runs are taken over long before th
   await sql(`update {schema}.runs_open set lease_expires_at = clock_timestamp() + interval '10 minutes'`)
   await start({ TAKE_MS: '1' })
   await victim.kill()
+  const killedAt = Date.now()
   await expect.poll(states, { timeout: 20_000 }).toEqual([{ state: 'succeeded', runs: 3 }])
+  console.log({ recoveredInMs: await recoveredInMs(killedAt) })
 })
 
 it('a worker frozen for longer than its lease hears of it when it goes on, and what it says then is refused', async () => {

@@ -3,6 +3,7 @@ import type { Breakage } from '../../schedules/breaker.js'
 import { msUntil } from '../ms-until.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
+import { notify } from './notifying.js'
 
 export interface HeldLease {
   runId: string
@@ -94,6 +95,7 @@ export async function recoverExpiredLeases(
     const locked = await lockForEnds(session, expired.filter(mayFollow))
     const ids = expired.map(({ id }) => id)
     const rows = await session.query<RecoveredRow>(RECOVER_EXPIRED_LEASES, [session.now(), ids])
+    if (rows.some(({ state }) => state === 'retrying')) await notify(session, store.channel, 'runs')
     const ended = rows.flatMap((row) =>
       row.schedule_id === null ? [] : [{ ...row, schedule_id: row.schedule_id }],
     )
