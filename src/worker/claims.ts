@@ -18,6 +18,13 @@ export function createClaims(
 ): Claims {
   /** Tokens of claims whose answer is awaited, or was lost. */
   const unanswered = new Set<string>()
+  /** Whose turn it is: where places come free one by one, a flood in the first queue would have them all. */
+  let turn = 0
+
+  function queuesInTurn(): readonly string[] {
+    turn = (turn + 1) % queues.length
+    return [...queues.slice(turn), ...queues.slice(0, turn)]
+  }
 
   return {
     async take(limit) {
@@ -27,7 +34,8 @@ export function createClaims(
       }
       const leaseToken = randomUUID()
       unanswered.add(leaseToken)
-      const rows = await claimRuns(store, { workerId, leaseToken, queues, jobs: jobs.all(), limit })
+      const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit }
+      const rows = await claimRuns(store, claim)
       unanswered.delete(leaseToken)
       return { rows, leaseToken }
     },

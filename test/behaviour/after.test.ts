@@ -267,7 +267,8 @@ describe('a breaker', () => {
     const planner = await openHarness({ at: AT, schema: h.schema })
     await planner.advance('0s')
     await h.escapement.database.query(
-      `update "${h.schema}".runs_open set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}'`,
+      `update "${h.schema}".runs_open set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}',
+         max_attempts = 1, fails_when_stale = false`,
     )
     await planner.advance('1 second')
     expect(await state()).toBe('broken')

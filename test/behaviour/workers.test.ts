@@ -342,13 +342,10 @@ describe('onStale: fail', () => {
     const { h, sql, run } = await open(atMostOnce)
     const planner = await openHarness({ at: AT, schema: h.schema })
     await h.schedules.put('s', now)
-    await h.escapement.doctor()
-    await planner.schedules.get('s')
-    await h.runs.list({ schedule: 's' })
-    await openWorkerPublished(h)
     await planner.advance('0s')
     await sql(
-      `update {schema}.runs_open set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}'`,
+      `update {schema}.runs_open set state = 'running', attempt = 1, lease_token = gen_random_uuid(), lease_expires_at = '${AT}',
+         max_attempts = 1, fails_when_stale = true`,
     )
     await planner.advance('1 second')
     expect(await run()).toMatchObject({ state: 'failed', error: { code: 'stale_lease' } })
@@ -370,17 +367,6 @@ describe('onStale: fail', () => {
   })
 
   /** Its jobs are published by a worker's first look, before there is anything to run. */
-  async function openWorkerPublished(h: Awaited<ReturnType<typeof openHarness>>) {
-    const clock = createManualClock(Date.parse('2020-01-01T00:00:00Z'))
-    const { escapement, worker } = await assemble({
-      database: await sharedDatabase(),
-      schema: h.schema,
-      clock,
-    })
-    escapement.job('work', { handler: () => {}, ...atMostOnce })
-    await worker.drain()
-    await escapement.close()
-  }
 })
 
 describe('claiming', () => {
@@ -439,6 +425,41 @@ describe('claiming', () => {
     await h.advance('0s')
     expect(order.indexOf('quiet')).toBeLessThan(4)
     expect(order).toHaveLength(21)
+  })
+
+  it('a flood in one queue does not stop another, also where places come free one by one', async () => {
+    const order: string[] = []
+    const { h } = await open(
+      { handler: ({ input }) => void order.push(input as string) },
+      { worker: { concurrency: 1, queues: ['flood', 'empty', 'quiet'] } },
+    )
+    const many = (count: number, queue: string) =>
+      Array.from({ length: count }, () => ({ input: queue, queue }))
+    await h.runs.enqueueMany('work', [...many(20, 'flood'), ...many(3, 'quiet')])
+    await h.advance('0s')
+    expect(order.lastIndexOf('quiet')).toBeLessThan(10)
+    expect(order).toHaveLength(23)
+  })
+
+  it('a limit only takes runs away: priority and age decide among all jobs', async () => {
+    const order: string[] = []
+    const handler: JobDefinition['handler'] = ({ input }) => void order.push(input as string)
+    const { h } = await open({ handler }, { worker: { concurrency: 1 } })
+    h.job('limited', { concurrency: 5, handler })
+    h.job('keyed', {
+      concurrencyKey: 'customer',
+      handler: ({ input }) => void order.push((input as { name: string }).name),
+    })
+    for (let n = 0; n < 15; n++) {
+      await h.runs.enqueue('limited', `limited ${n}`)
+      await h.runs.enqueue('keyed', { customer: 'a', name: `keyed ${n}` })
+    }
+    await h.runs.enqueue('work', 'first', { priority: 9 })
+    await h.runs.enqueue('limited', 'second', { priority: 8 })
+    await h.runs.enqueue('keyed', { customer: 'a', name: 'third' }, { priority: 7 })
+    await h.advance('0s')
+    expect(order.slice(0, 3)).toEqual(['first', 'second', 'third'])
+    expect(order).toHaveLength(33)
   })
 })
 

@@ -17,6 +17,9 @@ const AT = Date.parse('2026-03-01T00:00:00Z')
 const LEASE_MS = 6_000
 
 /** One run that is claimed under a lease of 6 seconds. */
+const RETRIED = { retry: { attempts: 3 }, onStale: 'retry' } as const
+const AT_MOST_ONCE = { retry: { attempts: 1 }, onStale: 'fail' } as const
+
 async function claimed() {
   const h = await openHarness({ at: AT })
   h.job('noop', { handler: () => {} })
@@ -25,9 +28,11 @@ async function claimed() {
   const store = createStore(await sharedDatabase(), h.schema, clock)
   const planner = await openHarness({ at: AT, schema: h.schema })
   await planner.advance('0s')
-  const claim = async () => {
+  const claim = async (policy: Partial<typeof RETRIED | typeof AT_MOST_ONCE> = RETRIED) => {
     const leaseToken = randomUUID()
-    const jobs = [{ name: 'noop', leaseMs: LEASE_MS, concurrency: null, concurrencyKey: null }]
+    const jobs = [
+      { name: 'noop', leaseMs: LEASE_MS, concurrency: null, concurrencyKey: null, ...RETRIED, ...policy },
+    ]
     const rows = await claimRuns(store, {
       workerId: randomUUID(),
       leaseToken,
@@ -37,7 +42,6 @@ async function claimed() {
     })
     return rows.map(({ id }) => ({ runId: id, leaseToken, leaseMs: LEASE_MS }))
   }
-  await publishJobs(store, [{ name: 'noop', policies: { retry: { attempts: 3 }, onStale: 'retry' } }])
   const recover = async (held: string[] = []) =>
     (await recoverExpiredLeases(store, { held, limit: 10 })).recovered
   const [lease] = await claim()
@@ -119,6 +123,16 @@ describe('leases', () => {
     }
     await releaseLeases(store, [lease])
     expect(await run()).toEqual(before)
+  })
+
+  it('say what becomes of the run: the policies of the code that claimed it, whatever another version publishes', async () => {
+    const { store, clock, claim, recover, run, lease } = await claimed()
+    await releaseLeases(store, [lease])
+    await claim(AT_MOST_ONCE)
+    await publishJobs(store, [{ name: 'noop', policies: { ...RETRIED, retry: { attempts: 2 ** 53 } } }])
+    clock.set(AT + LEASE_MS)
+    expect(await recover()).toMatchObject([{ state: 'failed', error_code: 'stale_lease' }])
+    expect(await run()).toMatchObject({ state: 'failed', attempt: 1 })
   })
 
   it('of a run that has ended are worth nothing: it is never resurrected', async () => {

@@ -8,6 +8,7 @@ import { openDatabase } from '../../src/store/open.js'
 import { silentListener } from '../../src/store/postgres-listener.js'
 import { overPool } from '../../src/store/postgres-session.js'
 import { claimRuns } from '../../src/store/queries/claiming.js'
+import { renewLeases } from '../../src/store/queries/leases.js'
 import { recordOutcomes } from '../../src/store/queries/outcomes.js'
 import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.js'
 import { setAsideProvider } from '../../src/store/queries/set-aside.js'
@@ -17,6 +18,8 @@ import { createManualClock } from '../../src/testing/manual-clock.js'
 import { TIMING_KINDS } from '../../src/time/timing.js'
 import { freshSchemaName, openTestDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
+
+const RETRIED = { retry: { attempts: 3 }, onStale: 'retry' } as const
 
 describe('connections to PostgreSQL', () => {
   it('abandon a statement at its deadline, and its connection with it', async () => {
@@ -152,7 +155,7 @@ describe('two connections', () => {
     const database = await openTestDatabase()
     onTestFinished(() => database.close())
     const store = createStore(database, h.schema, createManualClock(at))
-    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null }]
+    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null, ...RETRIED }]
     const claim = () =>
       claimRuns(store, {
         workerId: randomUUID(),
@@ -168,6 +171,30 @@ describe('two connections', () => {
     }
     expect(won).toHaveLength(300)
     expect(new Set(won).size).toBe(300)
+  })
+
+  it('of which one has locked a run: the others’ leases are renewed without waiting for it, and it stays ours for now', async () => {
+    const at = Date.parse('2026-03-01T00:00:00Z')
+    const h = await openHarness({ at })
+    h.job('noop', { handler: () => {} })
+    await h.runs.enqueueMany('noop', [{ input: 0 }, { input: 1 }])
+    const clock = createManualClock(at)
+    const store = createStore(await sharedDatabase(), h.schema, clock)
+    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null, ...RETRIED }]
+    const leaseToken = randomUUID()
+    const claim = { workerId: randomUUID(), leaseToken, queues: ['default'], jobs, limit: 2 }
+    const held = (await claimRuns(store, claim)).map(({ id }) => ({ runId: id, leaseToken, leaseMs: 30_000 }))
+    clock.set(at + 10_000)
+    const kept = await store.transaction(async (session) => {
+      await session.query('select from {schema}.runs_open where id = $1 for update', [held[0]!.runId])
+      return renewLeases(store, held)
+    })
+    expect(kept.size).toBe(2)
+    const leases = await store.query(
+      'select lease_expires_at as at from {schema}.runs_open order by id = $1 desc',
+      [held[0]!.runId],
+    )
+    expect(leases).toEqual([{ at: new Date(at + 30_000) }, { at: new Date(at + 40_000) }])
   })
 
   it('that trigger a schedule which must not overlap: one gets its run, by the index and not by a look before', async () => {
@@ -209,7 +236,7 @@ describe('two connections', () => {
       await recordPlans(session, planned, store.channel)
     }
     await store.transaction(plan)
-    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null }]
+    const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null, ...RETRIED }]
     const claim = { workerId: randomUUID(), leaseToken: randomUUID(), queues: ['default'], jobs, limit: 1 }
     const [first] = await claimRuns(store, claim)
     clock.set(at + 1000)

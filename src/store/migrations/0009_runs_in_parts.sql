@@ -42,12 +42,16 @@ create table {schema}.runs_open (
   worker_id uuid,
   -- The number of the newest attempt, counted when it is claimed.
   attempt integer not null default 0,
+  -- What becomes of it if its worker is lost, as of the code that claimed it: it is tried again until it has had so many
+  -- attempts, or has failed at once.
+  max_attempts integer,
   priority integer not null,
   -- How far a handler says that it has come, from 0 to 1.
   progress real,
   -- Overlap: null for any number at once, 0 may run, 1 waits alone, 2 waits behind it with others: backfilled runs, and
   -- runs that were open when the overlap policy came.
   lane smallint check (lane in (0, 1, 2)),
+  fails_when_stale boolean,
   state text not null check (state in ('pending', 'running', 'retrying')),
   job text not null,
   queue text not null,
@@ -60,6 +64,7 @@ create table {schema}.runs_open (
   error_message text,
   constraint running_runs_have_a_lease check (
     (state = 'running') = (lease_token is not null) and (state = 'running') = (lease_expires_at is not null)
+    and (state <> 'running' or max_attempts is not null and fails_when_stale is not null)
   )
 );
 
@@ -89,11 +94,17 @@ select id, schedule_id, plan_time, created_at, schedule_version, priority, trigg
 from {schema}.runs;
 
 insert into {schema}.runs_open (id, schedule_id, eligible_at, lease_expires_at, started_at, lease_token, previous_token,
-  worker_id, attempt, priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message)
+  worker_id, attempt, max_attempts, fails_when_stale, priority, progress, lane, state, job, queue, scope, progress_note, totals,
+  error_code, error_message)
 select id, schedule_id, eligible_at, case state when 'running' then lease_expires_at end, started_at,
   case state when 'running' then lease_token end, case when state <> 'running' then lease_token end,
-  worker_id, attempt, priority, progress, lane, state, job, queue, scope, progress_note, totals, error_code, error_message
-from {schema}.runs where state in ('pending', 'running', 'retrying');
+  worker_id, attempt, coalesce(known.attempts, 1), coalesce(known.fails, false), priority, progress, lane, state, job, queue, scope,
+  progress_note, totals, error_code, error_message
+from {schema}.runs
+left join (
+  select name, (policies->'retry'->>'attempts')::int as attempts, policies->>'onStale' = 'fail' as fails from {schema}.jobs
+) as known on known.name = runs.job
+where state in ('pending', 'running', 'retrying');
 
 insert into {schema}.runs_ended (id, eligible_at, started_at, finished_at, lease_token, worker_id, attempt, progress, state,
   progress_note, totals, error_code, error_message, result)

@@ -5,6 +5,8 @@ import { NOW, type Session, type Store } from '../store.js'
 interface ClaimableJob {
   name: string
   leaseMs: number
+  retry: { readonly attempts: number }
+  onStale: 'retry' | 'fail'
   /** How many of its runs may be worked on at once in all processes; null for any number. */
   concurrency: number | null
   /** The path into the input of which one run is worked on at a time; null for none. */
@@ -14,8 +16,9 @@ interface ClaimableJob {
 export interface Claim {
   workerId: string
   leaseToken: string
+  /** The one whose turn it is first: it has the only place where there is but one. */
   queues: readonly string[]
-  /** The jobs that this worker has, and for how long it leases a run of each. */
+  /** The jobs that this worker has. */
   jobs: readonly ClaimableJob[]
   limit: number
 }
@@ -55,14 +58,17 @@ const PRIORITIES = `with recursive level (priority) as (
     from level where level.priority is not null
   )`
 
-/** Leases what `picked` names. By an array, which leads to the primary key however large the table is. */
+/**
+ * Leases what `picked` names. By an array, which leads to the primary key however large the table is. The lease says what
+ * becomes of the run if its worker is lost: as the code has it that works on it, whatever others have published since.
+ */
 const LEASE_PICKED = `
   claimed as (
     update {schema}.runs_open as r
     set state = 'running', attempt = r.attempt + 1, worker_id = $2, lease_token = $3, started_at = clock.now,
-      lease_expires_at = clock.now + job.lease_ms * interval '1 millisecond', progress = null, progress_note = null,
-      totals = null
-    from clock, unnest($4::text[], $5::float8[]) as job (name, lease_ms)
+      lease_expires_at = clock.now + job.lease_ms * interval '1 millisecond', max_attempts = job.attempts,
+      fails_when_stale = job.fails, progress = null, progress_note = null, totals = null
+    from clock, unnest($4::text[], $5::float8[], $6::int[], $7::boolean[]) as job (name, lease_ms, attempts, fails)
     where r.id = any(array(select id from picked)) and r.job = job.name
     returning r.id, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
   )
@@ -76,22 +82,30 @@ const CLOCK = `clock as materialized (
     select ${NOW} as now from {schema}.control where claiming_paused_at is null
   )`
 
+/** What a run `o` is told apart by, of a job that works on one at a time for each. */
+const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
+  where asked.id = o.id and job.name = o.job and job.has_key)`
+
+const ORDER = 'turn, priority desc, eligible_at, id'
+
 /**
  * Leases up to `limit` runs: in each queue priority first, then age, and what another worker is just claiming is passed
  * over. Queues share the limit, so that a flood in one does not stop another.
+ *
+ * Limits are counted under a lock, so that two workers do not both take the last place. Nobody waits for it: jobs of which
+ * another worker is just counting are left to that one.
  */
 export async function claimRuns(store: Store, claim: Claim): Promise<ClaimedRow[]> {
-  const limited = claim.jobs.filter(isLimited)
   const free = claim.jobs.filter((job) => !isLimited(job))
-  const rows: ClaimedRow[] = []
-  // Each of them has its share, and all others together have the rest: none can fill the worker alone.
-  const share = Math.ceil(claim.limit / (limited.length + 1))
-  for (const job of limited) {
-    const limit = Math.min(share, claim.limit - rows.length)
-    if (limit > 0) rows.push(...(await claimLimited(store, { ...claim, limit }, job)))
-  }
-  const limit = claim.limit - rows.length
-  if (free.length > 0 && limit > 0) rows.push(...(await claimFree(store, { ...claim, jobs: free, limit })))
+  const rows =
+    free.length === claim.jobs.length
+      ? await claimFree(store, claim)
+      : await store.transaction(async (session) => {
+          const locked = await lockLimits(session, store.schema, claim.jobs.filter(isLimited))
+          return locked.length === 0
+            ? claimFree(session, { ...claim, jobs: free })
+            : claimLimited(session, { ...claim, jobs: [...free, ...locked] })
+        })
   return rows.sort(inOrder)
 }
 
@@ -106,30 +120,31 @@ function isLimited({ concurrency, concurrencyKey }: ClaimableJob): boolean {
   return concurrency !== null || concurrencyKey !== null
 }
 
-function claimFree(session: Session, claim: Claim): Promise<ClaimedRow[]> {
-  return session.query<ClaimedRow>(CLAIM_RUNS, [
-    ...claimParams(session, claim),
-    claim.queues,
-    claim.limit,
-    Math.ceil(claim.limit / claim.queues.length),
-  ])
-}
-
-function claimParams(session: Session, { workerId, leaseToken, jobs }: Claim) {
+function claimParams(session: Session, { workerId, leaseToken, jobs, queues, limit }: Claim) {
   return [
     session.now(),
     workerId,
     leaseToken,
     jobs.map(({ name }) => name),
     jobs.map(({ leaseMs }) => leaseMs),
+    jobs.map(({ retry }) => retry.attempts),
+    jobs.map(({ onStale }) => onStale === 'fail'),
+    queues,
+    limit,
+    Math.ceil(limit / queues.length),
   ] as const
 }
 
-const CLAIM_RUNS = `
+async function claimFree(session: Session, claim: Claim): Promise<ClaimedRow[]> {
+  if (claim.jobs.length === 0) return []
+  return session.query<ClaimedRow>(CLAIM_FREE, claimParams(session, claim))
+}
+
+const CLAIM_FREE = `
   with ${CLOCK},
   picked as materialized (
     select share.id
-    from unnest($6::text[]) as q (queue) cross join lateral (
+    from unnest($8::text[]) as q (queue) cross join lateral (
       ${PRIORITIES}
       select run.id
       from level cross join lateral (
@@ -138,63 +153,92 @@ const CLAIM_RUNS = `
         where ${WAITING} and queue = q.queue and priority = level.priority and job = any($4)
           and eligible_at <= (select now from clock)
         order by eligible_at, id
-        limit $8
+        limit $10
         for update skip locked
       ) as run
-      limit $8
+      limit $10
     ) as share
-    limit $7
+    limit $9
   ),
   ${LEASE_PICKED}`
 
-/**
- * The same for one job of which only so many may run at once: counted under a lock, so that two workers do not both
- * take the last place.
- */
-function claimLimited(store: Store, claim: Claim, job: ClaimableJob): Promise<ClaimedRow[]> {
-  return store.transaction(async (session) => {
-    await session.query('select pg_advisory_xact_lock(hashtextextended($1, 0))', [
-      `${store.schema} claim ${job.name}`,
-    ])
-    return session.query<ClaimedRow>(CLAIM_LIMITED, [
-      ...claimParams(session, { ...claim, jobs: [job] }),
-      claim.queues,
-      claim.limit,
-      job.concurrency,
-      job.concurrencyKey,
-    ])
-  })
+/** Those of these jobs whose limits this transaction may count from here on. */
+async function lockLimits(
+  session: Session,
+  schema: string,
+  limited: readonly ClaimableJob[],
+): Promise<ClaimableJob[]> {
+  const rows = await session.query<{ is_locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended(lock.name, 0)) as is_locked
+     from unnest($1::text[]) with ordinality as lock (name, position) order by lock.position`,
+    [limited.map(({ name }) => `${schema} claim ${name}`)],
+  )
+  return limited.filter((_, index) => rows[index]!.is_locked)
 }
 
+function claimLimited(session: Session, claim: Claim): Promise<ClaimedRow[]> {
+  return session.query<ClaimedRow>(CLAIM_LIMITED, [
+    ...claimParams(session, claim),
+    claim.jobs.map(({ concurrency }) => concurrency),
+    claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey)),
+  ])
+}
+
+/**
+ * A limit only takes candidates away: those of jobs that have no place left and of keys that are busy. Of the first tenfold
+ * of the others, which may be of one key, at least one can be picked; the next claim then passes its like over.
+ */
 const CLAIM_LIMITED = `
   with ${CLOCK},
+  job as materialized (
+    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key
+    from unnest($4::text[], $11::int[], $12::text[]) as job (name, concurrency, path)
+  ),
   busy as materialized (
-    select asked.input #>> $9::text[] as key
-    from {schema}.runs_open as o join {schema}.runs_asked as asked on asked.id = o.id
-    where o.state = 'running' and o.job = any($4)
+    select o.job, case when job.has_key then asked.input #>> job.path end as key
+    from job
+    join {schema}.runs_open as o on o.state = 'running' and o.job = job.name
+    join {schema}.runs_asked as asked on asked.id = o.id
+    where job.concurrency is not null or job.has_key
+  ),
+  place as materialized (
+    select name, concurrency - (select count(*) from busy where busy.job = job.name) as places from job
+    where concurrency is not null
   ),
   waiting as materialized (
-    select run.id, run.priority, run.eligible_at, run.key
-    from unnest($6::text[]) as q (queue) cross join lateral (
-      select o.id, o.priority, o.eligible_at, asked.input #>> $9::text[] as key
-      from {schema}.runs_open as o join {schema}.runs_asked as asked on asked.id = o.id
-      where o.state in ('pending', 'retrying') and coalesce(o.lane, 0) = 0 and o.queue = q.queue and o.job = any($4)
-        and o.eligible_at <= (select now from clock)
-        and not exists (select from busy where busy.key = asked.input #>> $9::text[])
-      order by o.priority desc, o.eligible_at, o.id
-      limit $7 * 10
-      for update of o skip locked
+    select q.turn, run.*
+    from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
+      ${PRIORITIES}
+      select run.*
+      from level cross join lateral (
+        select o.id, o.job, o.priority, o.eligible_at, ${KEY} as key
+        from {schema}.runs_open as o
+        where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= (select now from clock)
+          and o.job = any(array(select name from job except select name from place where places <= 0))
+          and (o.job <> all(array(select name from job where has_key))
+            or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
+        order by o.eligible_at, o.id
+        limit $10 * 10
+        for update of o skip locked
+      ) as run
+      limit $10 * 10
     ) as run
   ),
-  ranked as (
-    select id, priority, eligible_at, key is null
-      or row_number() over (partition by key order by priority desc, eligible_at, id) = 1 as is_first_of_its_key
+  of_keys as (
+    select *, key is null or row_number() over (partition by job, key order by ${ORDER}) = 1 as is_first_of_its_key
     from waiting
   ),
+  of_jobs as (
+    select of_keys.*, row_number() over (partition by job order by ${ORDER}) as number
+    from of_keys where is_first_of_its_key
+  ),
+  of_queues as (
+    select of_jobs.*, row_number() over (partition by turn order by ${ORDER}) as share
+    from of_jobs left join place on place.name = of_jobs.job
+    where place.places is null or of_jobs.number <= place.places
+  ),
   picked as materialized (
-    select id from ranked where is_first_of_its_key
-    order by priority desc, eligible_at, id
-    limit least($7::bigint, greatest(coalesce($8::bigint - (select count(*) from busy), $7::bigint), 0))
+    select id from of_queues where share <= $10 order by ${ORDER} limit $9
   ),
   ${LEASE_PICKED}`
 

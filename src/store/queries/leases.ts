@@ -27,19 +27,36 @@ function heldParams(session: Session, leases: readonly HeldLease[]) {
   ] as const
 }
 
-/** Renews all of a worker's leases at once. Returns those that are still its own, as `leaseKey` writes them. */
+/**
+ * Renews all of a worker's leases at once. Returns those that are still its own, as `leaseKey` writes them.
+ *
+ * It waits for nobody: whoever has locked a run is about to end it or to take it away. Waiting for one of them would hold
+ * up the renewal of all, and waiting in another order than theirs would be a deadlock.
+ */
 export async function renewLeases(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
   const rows = await session.query<{ id: string; lease_token: string }>(
-    `with clock as materialized (select ${NOW} as now)
-     update {schema}.runs_open as r
-     set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
-     from clock, ${HELD}
-     where r.id = any($2) and r.id = held.id and r.lease_token = held.lease_token
-     returning r.id, r.lease_token`,
+    RENEW_LEASES,
     heldParams(session, leases),
   )
   return new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token })))
 }
+
+const RENEW_LEASES = `
+  with clock as materialized (select ${NOW} as now),
+  mine as materialized (
+    select r.id, r.lease_token, held.lease_ms from {schema}.runs_open as r, ${HELD}
+    where r.id = any($2) and r.id = held.id and r.lease_token = held.lease_token
+  ),
+  free as materialized (
+    select id from {schema}.runs_open where id = any(array(select id from mine)) for update skip locked
+  ),
+  renewed as (
+    update {schema}.runs_open as r
+    set lease_expires_at = clock.now + mine.lease_ms * interval '1 millisecond'
+    from clock, mine
+    where r.id = any(array(select id from free)) and r.id = mine.id and r.lease_token = mine.lease_token
+  )
+  select id, lease_token from mine`
 
 /** Which of these were cancelled: ended runs keep their token. */
 export async function listCancelled(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
@@ -80,8 +97,7 @@ export interface RecoveredRun {
 /**
  * Takes runs away from workers that stopped renewing: the attempt is recorded as `lease_lost`, and the run may be
  * claimed at once, or has failed if that was its last attempt. With `onStale: 'fail'` it has failed with `stale_lease`.
- * The policies are those that a worker has published. Never what the caller holds itself: its renewal decides about
- * those.
+ * The lease itself says which. Never what the caller holds itself: its renewal decides about those.
  */
 export async function recoverExpiredLeases(
   store: Store,
@@ -135,16 +151,12 @@ const LOST = `'The worker stopped renewing its lease.'`
 const RECOVER_EXPIRED_LEASES = `
   with clock as materialized (select ${NOW} as now),
   expired as materialized (
-    select r.id, coalesce(r.attempt < job.attempts and job.on_stale <> 'fail', false) as is_retried,
-      case job.on_stale when 'fail' then 'stale_lease' else 'lease_lost' end as code
+    select r.id, r.attempt < r.max_attempts and not r.fails_when_stale as is_retried,
+      case when r.fails_when_stale then 'stale_lease' else 'lease_lost' end as code
     from {schema}.runs_open as r
-    left join (
-      select name, (policies->'retry'->>'attempts')::int as attempts, coalesce(policies->>'onStale', 'retry') as on_stale
-      from {schema}.jobs
-    ) as job on job.name = r.job
     where r.id = any($2) and r.state = 'running' and r.lease_expires_at <= (select now from clock)
     order by r.id
-    for update of r skip locked
+    for update skip locked
   ),
   retried as (
     update {schema}.runs_open as r

@@ -101,7 +101,10 @@ async function record(
       if (outcome.of !== null) ended.push({ ...endOf(outcome), lane })
     }
   }
-  const placed = outcomes.map((outcome, index) => ({ outcome, index }))
+  // Runs are locked in the order of their ids, whoever locks them.
+  const placed = outcomes
+    .map((outcome, index) => ({ outcome, index }))
+    .sort((a, b) => (a.outcome.runId < b.outcome.runId ? -1 : 1))
   await write(
     writePlainSuccesses,
     placed.filter(({ outcome }) => isPlain(outcome)),

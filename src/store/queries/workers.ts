@@ -77,7 +77,7 @@ const LOOK_AFTER_WORKERS = `
     from lost, clock
     where r.worker_id = lost.id and r.state = 'running'
       and r.lease_expires_at > clock.now + $4::float8 * interval '1 millisecond'
-      and not exists (select from {schema}.jobs as j where j.name = r.job and j.policies->>'onStale' = 'fail')
+      and not r.fails_when_stale
   )
   select (select json_agg(lost) from lost) as lost,
     exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired`
