@@ -8,11 +8,16 @@ export const RUN_ID_NAMESPACE = '0d6a6d0e-3a5b-5f0e-9d3c-6f1f6f8a2b41'
 const namespaceBytes = Buffer.from(RUN_ID_NAMESPACE.replaceAll('-', ''), 'hex')
 
 /**
- * The id of the run of one occurrence: UUIDv5 of `<schedule id>|<scope>|<plan time, ISO, ms, Z>`. Whoever decides the
- * occurrence again, on any host, after any crash, arrives at the same id, and the primary key refuses the second row.
+ * The id of the run of one occurrence: the milliseconds of its plan time, then the UUIDv5 of
+ * `<schedule id>|<scope>|<plan time, ISO, ms, Z>`, as a UUIDv8. Whoever decides the occurrence again, on any host, after any
+ * crash, arrives at the same id, and the primary key refuses the second row. By time, so that what is planned together lies
+ * together in the indexes, however many lie before.
  */
 export function runIdOf(scheduleId: string, scope: string, planTime: Instant): string {
-  return uuidOf(`${scheduleId}|${scope}|${new Date(planTime).toISOString()}`)
+  const name = uuidOf(`${scheduleId}|${scope}|${new Date(planTime).toISOString()}`)
+  // Before 1970 the number is negative: as two's complement.
+  const time = (planTime < 0 ? planTime + 2 ** 48 : planTime).toString(16).padStart(12, '0')
+  return `${time.slice(0, 8)}-${time.slice(8)}-8${name.slice(15)}`
 }
 
 /** The UUIDv5 of a name in our namespace. */
