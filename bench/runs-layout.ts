@@ -4,12 +4,14 @@
  *
  *     npm run bench:runs-layout             up to 10,000,000 finished runs; about an hour
  *     npm run bench:runs-layout -- --quick  small enough for the tests
+ *     npm run bench:runs-layout -- --ordered  with ids in the order of time instead of random ones (ADR 0010)
  *
  * PostgreSQL from npm, fsync and synchronous_commit on, autovacuum as it comes. Runs are enqueued and drained in batches of
  * 1,000 without a handler; while one batch is completed, the next is claimed.
  */
 import { randomUUID } from 'node:crypto'
 import { pathToFileURL } from 'node:url'
+import { newUuid } from '../src/runs/uuid.js'
 import type { Database } from '../src/store/database.js'
 import { openDatabase } from '../src/store/open.js'
 import { startPostgres } from '../test/support/postgres-server.js'
@@ -17,6 +19,8 @@ import { cpuSeconds, inEnglish, number, seconds, spread, walPosition } from './f
 import { LAYOUTS, type Layout } from './runs-layouts.js'
 
 export interface RunsLayoutSize {
+  /** Whether ids are in the order of time. */
+  ordered?: boolean
   /** With each of these many finished runs in the table, `rounds` times `runs` are enqueued and drained. */
   steps: readonly { finished: number; runs: number; rounds: number }[]
 }
@@ -34,7 +38,7 @@ const BATCH = 1_000
 const SCHEDULES = 100_000
 
 export async function benchRunsLayout(
-  size: RunsLayoutSize,
+  { steps, ordered = false }: RunsLayoutSize,
   print: (line: string) => void,
   layouts: readonly Layout[] = LAYOUTS,
 ): Promise<void> {
@@ -44,9 +48,9 @@ export async function benchRunsLayout(
   })
   const { inner, outer } = await openDatabase(server.url)
   try {
-    for (const { finished, runs, rounds } of size.steps) {
+    for (const { finished, runs, rounds } of steps) {
       for (const layout of layouts) {
-        await prepare(outer, layout, finished)
+        await prepare(outer, layout, finished, ordered)
         const sizeBefore = await sizeOf(outer)
         const enqueued: number[] = []
         const drained: number[] = []
@@ -55,7 +59,7 @@ export async function benchRunsLayout(
         for (let round = 0; round < rounds; round++) {
           const before = await walPosition(outer)
           const cpuBefore = cpuSeconds(server.pid)
-          enqueued.push(runs / (await seconds(() => enqueue(inner, layout, runs))))
+          enqueued.push(runs / (await seconds(() => enqueue(inner, layout, runs, ordered))))
           drained.push(runs / (await seconds(() => drain(inner, layout, runs))))
           wal.push(((await walPosition(outer)) - before) / runs)
           cpu.push(((cpuSeconds(server.pid) - cpuBefore) / runs) * 1e6)
@@ -82,21 +86,31 @@ export async function benchRunsLayout(
 }
 
 /** Finished runs of the last thirty days, with the indexes built after them. */
-async function prepare(database: Database, layout: Layout, finished: number): Promise<void> {
+async function prepare(
+  database: Database,
+  layout: Layout,
+  finished: number,
+  ordered: boolean,
+): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.script(
       `create schema bench; set local synchronous_commit = off; set local maintenance_work_mem = '512MB'; ${layout.tables}`,
     )
-    await tx.query(layout.fill, [finished, SCHEDULES])
+    await tx.query(layout.fill, [finished, SCHEDULES, ordered])
     await tx.script(layout.indexes)
   })
   await database.query('vacuum analyze')
   await database.query('checkpoint')
 }
 
-async function enqueue(database: Database, { enqueue }: Layout, runs: number): Promise<void> {
+async function enqueue(
+  database: Database,
+  { enqueue }: Layout,
+  runs: number,
+  ordered: boolean,
+): Promise<void> {
   for (let done = 0; done < runs; done += BATCH) {
-    const ids = Array.from({ length: BATCH }, () => randomUUID())
+    const ids = Array.from({ length: BATCH }, () => (ordered ? newUuid(Date.now()) : randomUUID()))
     const schedules = ids.map(() => Math.floor(Math.random() * SCHEDULES))
     await database.transaction((tx) => tx.query(enqueue, [ids, schedules, new Date(), INPUT]))
   }
@@ -160,5 +174,6 @@ async function deadRows(database: Database): Promise<number> {
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
-  await benchRunsLayout(process.argv.includes('--quick') ? QUICK : FULL, console.log)
+  const size = process.argv.includes('--quick') ? QUICK : FULL
+  await benchRunsLayout({ ...size, ordered: process.argv.includes('--ordered') }, console.log)
 }

@@ -3,7 +3,7 @@ export interface Layout {
   name: string
   tables: string
   indexes: string
-  /** $1 finished runs of $2 schedules. */
+  /** $1 finished runs of $2 schedules; $3 whether their ids are in the order of time. */
   fill: string
   /** $1 ids, $2 numbers of their schedules, $3 now, $4 input. */
   enqueue: string
@@ -30,6 +30,10 @@ const COLUMNS = `
 
 const SCHEDULE = (n: string) => `lpad(to_hex(${n}), 32, '0')::uuid`
 
+const ID = `case when $3::boolean
+      then (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || substr(md5(random()::text), 13))::uuid
+      else gen_random_uuid() end`
+
 const ages = (count: string) => `generate_series(1, ${count}::int) as n
   cross join lateral (select now() - interval '30 days' * (1 - n::float8 / ${count})) as age (at)`
 
@@ -37,7 +41,7 @@ const ages = (count: string) => `generate_series(1, ${count}::int) as n
 const fill = (target: string) => `
   insert into ${target} (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority, state,
     eligible_at, attempt, lease_token, worker_id, result, created_at, started_at, finished_at)
-  select gen_random_uuid(), ${SCHEDULE('(random() * ($2::int - 1))::int')}, 'global', at, 1, 'scheduled', 'report',
+  select ${ID}, ${SCHEDULE('(random() * ($2::int - 1))::int')}, 'global', at, 1, 'scheduled', 'report',
     jsonb_build_object('customer', n, 'report', repeat('x', 100)), 'default', 0, 'succeeded', at, 1, gen_random_uuid(),
     gen_random_uuid(), '{"rows": 12345}', at, at, at
   from ${ages('$1')}`
@@ -199,7 +203,7 @@ const threeParts: Layout = {
     with new as (
       insert into bench.runs (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority,
         created_at)
-      select gen_random_uuid(), ${SCHEDULE('(random() * ($2::int - 1))::int')}, 'global', at, 1, 'scheduled', 'report',
+      select ${ID}, ${SCHEDULE('(random() * ($2::int - 1))::int')}, 'global', at, 1, 'scheduled', 'report',
         jsonb_build_object('customer', n, 'report', repeat('x', 100)), 'default', 0, at
       from ${ages('$1')}
       returning id, created_at
