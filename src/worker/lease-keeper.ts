@@ -4,6 +4,11 @@ import { type HeldLease, leaseKey, listCancelled, renewLeases } from '../store/q
 import type { Store } from '../store/store.js'
 import type { Interrupt } from './interrupt.js'
 
+const FIRST_RETRY_MS = 100
+const LAST_RETRY_MS = 1_000
+/** Those that get no answer hold a connection each until its own deadline: the other loops need some too. */
+const MAX_UNANSWERED = 2
+
 /** Keeps the leases of all runs that a worker holds, and tells those apart that it has lost. */
 export interface LeaseKeeper {
   hold(lease: HeldLease, interrupt: Interrupt): void
@@ -11,22 +16,63 @@ export interface LeaseKeeper {
   held(): HeldLease[]
   /** Lets go of all, aborting their handlers. */
   abandon(reason: Error): void
-  /** Returns whether the database answered. */
+  /** Renews all, not before this call. Returns whether the database answered. */
   renew(): Promise<boolean>
   /** Renews one now; rejects if it is lost. */
   renewOne(lease: HeldLease): Promise<void>
   stop(): void
 }
 
+interface Held {
+  lease: HeldLease
+  interrupt: Interrupt
+}
+
 export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
-  const leases = new Map<string, { lease: HeldLease; interrupt: Interrupt }>()
+  const leases = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
   let everyMs = Number.POSITIVE_INFINITY
   let renewing: Promise<boolean> | undefined
+  let following: Promise<boolean> | undefined
+  let retry: NodeJS.Timeout | undefined
+  let unanswered = 0
+  /** Since the last renewal that was answered. */
+  let failures = 0
 
   async function renewAll(): Promise<boolean> {
     const asked = [...leases.values()]
-    if (asked.length === 0) return true
+    const isHeard = asked.length === 0 || (unanswered < MAX_UNANSWERED && (await isAnsweredInTime(asked)))
+    failures = isHeard ? 0 : failures + 1
+    clearTimeout(retry)
+    // Not left for the next turn: the lease has two thirds of its time, and one failure must not cost half of that.
+    if (!isHeard && timer !== undefined) {
+      retry = setTimeout(renew, Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS))
+    }
+    return isHeard
+  }
+
+  /** Half of a turn: a connection that went silent would else use up the lease. An answer that comes later still counts. */
+  function isAnsweredInTime(asked: readonly Held[]): Promise<boolean> {
+    return new Promise((resolve) => {
+      const giveUp = () => {
+        complain({ runs: asked.length }, 'a renewal of leases gets no answer')
+        resolve(false)
+      }
+      const timeout = setTimeout(giveUp, everyMs / 2)
+      unanswered += 1
+      ask(asked).then((isHeard) => {
+        unanswered -= 1
+        clearTimeout(timeout)
+        resolve(isHeard)
+      })
+    })
+  }
+
+  function complain(facts: object, message: string): void {
+    if (failures === 0) logger.warn(facts, message)
+  }
+
+  async function ask(asked: readonly Held[]): Promise<boolean> {
     try {
       const kept = await renewLeases(
         store,
@@ -35,14 +81,13 @@ export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
       await lose(asked.filter(({ lease }) => !kept.has(leaseKey(lease))))
       return true
     } catch (error) {
-      // The lease still has two thirds of its time; the next renewal may get through.
-      logger.warn({ err: error, runs: asked.length }, 'leases could not be renewed')
+      complain({ err: error, runs: asked.length }, 'leases could not be renewed')
       return false
     }
   }
 
   /** Tells the handlers whose runs are not theirs any more. Those let go in the meantime have nothing to lose. */
-  async function lose(lost: readonly { lease: HeldLease; interrupt: Interrupt }[]): Promise<void> {
+  async function lose(lost: readonly Held[]): Promise<void> {
     if (lost.length === 0) return
     const cancelled = await listCancelled(
       store,
@@ -54,11 +99,19 @@ export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
     }
   }
 
+  /** One that is under way may have passed over what the caller knows of (a cancellation): another follows it. */
   function renew(): Promise<boolean> {
-    renewing ??= renewAll().finally(() => {
-      renewing = undefined
+    if (!renewing) {
+      renewing = renewAll().finally(() => {
+        renewing = undefined
+      })
+      return renewing
+    }
+    following ??= renewing.then(() => {
+      following = undefined
+      return renew()
     })
-    return renewing
+    return following
   }
 
   return {
@@ -87,6 +140,7 @@ export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
     },
     stop() {
       clearInterval(timer)
+      clearTimeout(retry)
       timer = undefined
     },
   }
