@@ -40,11 +40,11 @@ export interface Database extends Queryable {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
 
   /**
-   * Holds a session's advisory lock for as long as this process is connected: it is gone when the process is. After a
-   * broken connection it is taken again, which `onTakenAgain` tells. Null where no connection can be kept for it; else
-   * the answer lets go of it.
+   * Holds a session's advisory lock for as long as this process is connected: it is gone when the process is. It is taken
+   * as soon as it can be, and again after a broken connection: `onChange` tells whenever it was taken, and whenever it was lost.
+   * Null where no connection can be kept for it; else the answer lets go of it.
    */
-  holdLock(key: string, onTakenAgain: () => void): Promise<(() => Promise<void>) | null>
+  holdLock(key: string, onChange: (isHeld: boolean) => void): Promise<(() => Promise<void>) | null>
 
   /**
    * Throws `database_busy` inside the callback of a transaction that holds the only session: a call that is not of that

@@ -144,8 +144,9 @@ class PGliteDatabase implements EmbeddedDatabase {
     }
   }
 
-  async holdLock(key: string): Promise<() => Promise<void>> {
+  async holdLock(key: string, onChange: (isHeld: boolean) => void): Promise<() => Promise<void>> {
     await this.query(`select pg_advisory_lock(${BigInt(key)})`)
+    onChange(true)
     return async () => {
       if (!this.#closing) await this.query(`select pg_advisory_unlock(${BigInt(key)})`)
     }

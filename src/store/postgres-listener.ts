@@ -10,7 +10,7 @@ import type { ClientLike } from './postgres-session.js'
  */
 export interface Listener {
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
-  holdLock(key: string, onTakenAgain: () => void): Promise<(() => Promise<void>) | null>
+  holdLock(key: string, onChange: (isHeld: boolean) => void): Promise<(() => Promise<void>) | null>
   close(): Promise<void>
 }
 
@@ -23,12 +23,14 @@ const DEADLINE_MS = 10_000
 const END_PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
 const LOCK_RETRY_MS = 1_000
-const LAST_RETRY_MS = 5_000
+/** Short: after an outage a worker must be back before the others take its runs for lost. */
+const LAST_RETRY_MS = 1_000
 
 export function openListener(connect: () => Promise<ListenConnection>): Listener {
   const channels = new Map<string, Set<(payload: string) => void>>()
-  const locks = new Map<string, () => void>()
+  const locks = new Map<string, { isHeld: boolean; onChange(isHeld: boolean): void }>()
   let connection: Promise<ListenConnection> | undefined
+  let current: ListenConnection | undefined
   let retry: NodeJS.Timeout | undefined
   let closed = false
 
@@ -41,29 +43,47 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
     const onLost = () => lost(opened)
     client.on('error', onLost)
     client.on('end', onLost)
-    for (const channel of channels.keys()) {
-      await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
+    try {
+      for (const channel of channels.keys()) {
+        await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
+      }
+      for (const key of locks.keys()) await takeLock(opened, key)
+    } catch (error) {
+      setAllFree()
+      opened.end().catch(() => {})
+      throw error
     }
-    for (const key of locks.keys()) await takeLock(client, key)
     return opened
   }
 
   /** Not waiting: it may still be held by our own session that broke, until the server notices. */
-  async function takeLock(client: ClientLike, key: string): Promise<void> {
+  async function takeLock(opened: ListenConnection, key: string): Promise<void> {
     const text = `select pg_try_advisory_lock(${BigInt(key)}) as taken`
-    const { rows } = await client.query({ text, query_timeout: DEADLINE_MS })
-    if ((rows as { taken: boolean }[])[0]?.taken) return
+    const { rows } = await opened.client.query({ text, query_timeout: DEADLINE_MS })
+    if ((rows as { taken: boolean }[])[0]?.taken) return setHeld(key, true)
     const again = () => {
-      if (!closed && locks.has(key) && current?.client === client) takeLock(client, key).catch(() => {})
+      if (!closed && locks.has(key) && current === opened) takeLock(opened, key).catch(() => lost(opened))
     }
     setTimeout(again, LOCK_RETRY_MS).unref()
   }
 
-  let current: ListenConnection | undefined
+  function setHeld(key: string, isHeld: boolean): void {
+    const lock = locks.get(key)
+    if (!lock || lock.isHeld === isHeld) return
+    lock.isHeld = isHeld
+    lock.onChange(isHeld)
+  }
+
+  /** They went with the session. */
+  function setAllFree(): void {
+    for (const key of locks.keys()) setHeld(key, false)
+  }
+
   function lost(which: ListenConnection): void {
     if (closed || current !== which) return
     current = undefined
     connection = undefined
+    setAllFree()
     which.end().catch(() => {})
     reopen(FIRST_RETRY_MS)
   }
@@ -74,7 +94,6 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
       if (closed || (channels.size === 0 && locks.size === 0)) return
       try {
         await connected()
-        for (const onTakenAgain of locks.values()) onTakenAgain()
         for (const listeners of channels.values()) for (const listener of listeners) listener('')
       } catch {
         if (!closed) reopen(Math.min(delayMs * 2, LAST_RETRY_MS))
@@ -121,13 +140,14 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
           .catch(() => {})
       }
     },
-    async holdLock(key, onTakenAgain) {
+    async holdLock(key, onChange) {
+      const lock = { isHeld: false, onChange }
       try {
-        const { client } = await connected()
-        locks.set(key, onTakenAgain)
-        await takeLock(client, key)
+        const opened = await connected()
+        locks.set(key, lock)
+        await takeLock(opened, key)
       } catch {
-        locks.set(key, onTakenAgain)
+        locks.set(key, lock)
         if (current) lost(current)
         else reopen(FIRST_RETRY_MS)
       }

@@ -70,7 +70,7 @@ export function overPool(pool: PoolLike, { listener, deadlineMs, end }: PoolOwne
     async transaction(work) {
       return await track(() => withClient(pool, deadlineMs, (borrowed) => inTransaction(borrowed, work)))
     },
-    holdLock: (key, onTakenAgain) => listener.holdLock(key, onTakenAgain),
+    holdLock: (key, onChange) => listener.holdLock(key, onChange),
     async listen(channel, onPayload) {
       if (closed) throw closedError()
       return await listener.listen(channel, onPayload)

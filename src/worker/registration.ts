@@ -10,10 +10,14 @@ import { publishJobs, registerWorker, removeWorker } from '../store/queries/work
 import type { Store } from '../store/store.js'
 
 export interface Registration {
-  /** Takes the lock, where there can be one; `onLost` hears when the session that held it is gone. */
-  holdLock(onLost: () => void): Promise<void>
-  /** Tells others of this worker and its jobs, again whenever jobs were added. */
+  /** Takes the lock, where there can be one; `onTaken` hears whenever it was taken, also after its session had broken. */
+  holdLock(onTaken: () => void): Promise<void>
+  /** Tells others of this worker and its jobs, again whenever jobs were added or the lock was taken or lost. */
   publish(): Promise<void>
+  /** The lock by which the others look whether this worker lives; null while it does not hold it. */
+  publishedLock(): string | null
+  /** Tells the others of this worker once more: they have forgotten it, or took it for lost. */
+  publishAgain(): Promise<void>
   /** Takes back all of it. */
   signOff(): Promise<void>
 }
@@ -23,43 +27,55 @@ export function createRegistration(
   jobs: JobRegistry,
   worker: { id: string; version: string; queues: readonly string[]; concurrency: number },
 ): Registration {
-  /** How many jobs the others know of. */
-  let published = -1
-  let sessionLock: string | null = null
+  /** How many jobs the others know of, and which lock. */
+  const published: { jobs: number; lock: string | null } = { jobs: -1, lock: null }
+  let lock: string | null = null
   let letGoOfLock: (() => Promise<void>) | null = null
 
+  async function register(all: readonly AnyJob[]): Promise<void> {
+    const sessionLock = lock
+    const { id, version, queues, concurrency } = worker
+    await registerWorker(store, {
+      id,
+      host: os.hostname(),
+      pid: process.pid,
+      version,
+      queues,
+      jobs: all.map(({ name }) => name),
+      concurrency,
+      sessionLock,
+    })
+    published.lock = sessionLock
+  }
+
   return {
-    async holdLock(onLost) {
+    async holdLock(onTaken) {
       const key = lockKeyOf(worker.id)
-      letGoOfLock ??= await store.database.holdLock(key, onLost)
-      sessionLock = letGoOfLock === null ? null : key
+      letGoOfLock ??= await store.database.holdLock(key, (isHeld) => {
+        lock = isHeld ? key : null
+        if (isHeld) onTaken()
+      })
     },
     async publish() {
       const all = jobs.all()
-      if (all.length === published) return
-      const names = all.map(({ name }) => name)
-      const { id, version, queues, concurrency } = worker
-      await registerWorker(store, {
-        id,
-        host: os.hostname(),
-        pid: process.pid,
-        version,
-        queues,
-        jobs: names,
-        concurrency,
-        sessionLock,
-      })
+      const hasNewJobs = all.length !== published.jobs
+      if (!hasNewJobs && lock === published.lock) return
+      await register(all)
+      if (!hasNewJobs) return
       await publishJobs(
         store,
         all.map((job) => ({ name: job.name, policies: policiesOf(job) })),
       )
-      published = all.length
+      published.jobs = all.length
     },
+    publishedLock: () => published.lock,
+    publishAgain: () => register(jobs.all()),
     async signOff() {
       await removeWorker(store, worker.id)
-      published = -1
+      published.jobs = -1
       await letGoOfLock?.()
       letGoOfLock = null
+      lock = null
     },
   }
 }

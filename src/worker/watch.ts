@@ -1,17 +1,26 @@
+import { monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { Breakage } from '../schedules/breaker.js'
 import { type RecoveredRun, recoverExpiredLeases } from '../store/queries/leases.js'
 import { lookAfterWorkers } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
+import type { LeaseKeeper } from './lease-keeper.js'
+import type { Registration } from './registration.js'
 
 /** How often a worker says that it lives, and looks whether others do. */
 const WATCH_EVERY_MS = 1_500
+/** Somewhat longer than that: who lives is seen more often. */
+const UNSEEN_MS = 1_800
 /**
- * How long a worker whose session is gone keeps its runs: one that lives and has merely lost its connection is back
- * before that, and renews them.
+ * How long a worker that counts as lost keeps its runs: one that lives and was merely cut off is back before that, and
+ * renews them. With the time until it counts as lost, those of a killed process are free within 5 seconds.
  */
 const GRACE_OF_THE_LOST_MS = 3_000
+/** Clocks run in milliseconds, and timers may be one early. */
+const SLACK_MS = 10
+/** Longer than the others are remembered. */
+const EVER_MS = 2 * 86_400_000
 const RECOVERY_BATCH = 500
 
 export interface Watch {
@@ -25,13 +34,16 @@ export interface Watch {
 export function createWatch(parts: {
   store: Store
   workerId: string
+  registration: Registration
+  leases: LeaseKeeper
   bus: EventBus
   logger: Logger
   onRecovered(runs: readonly RecoveredRun[]): void
   onBroken(broken: readonly Breakage[]): void
 }): Watch {
-  const { store, workerId, bus, logger } = parts
-  let known: ReadonlySet<string> = new Set()
+  const { store, workerId, registration, leases, bus, logger } = parts
+  let lookedAtMs = Number.NEGATIVE_INFINITY
+  let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
   async function recover(held: readonly string[]): Promise<void> {
     for (;;) {
@@ -42,23 +54,35 @@ export function createWatch(parts: {
     }
   }
 
+  /** The others took this worker for lost, and shortened its leases; or it was away for so long that they forgot it. */
+  async function comeBack(): Promise<void> {
+    await registration.publishAgain()
+    await leases.renew()
+  }
+
   return {
     recover,
     async look(running, held) {
-      const { lost, hasExpired } = await lookAfterWorkers(store, {
+      // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
+      const heldUpMs = Math.min(Math.max(monotonicMs() - lookedAtMs - WATCH_EVERY_MS, 0), EVER_MS)
+      const { lost, msUntilLost, hasExpired, isAsTold } = await lookAfterWorkers(store, {
         id: workerId,
         running,
+        sessionLock: registration.publishedLock(),
+        unseenMs: UNSEEN_MS + heldUpMs,
         graceMs: GRACE_OF_THE_LOST_MS,
       })
-      const found = lost.filter(({ id }) => !known.has(id))
-      for (const { id, host, pid } of found) {
+      lookedAtMs = monotonicMs()
+      for (const { id, host, pid } of lost) {
         logger.warn({ workerId: id, host, pid }, 'a worker is gone: its runs are taken over')
         bus.emit('worker.lost', { workerId: id, host, pid })
       }
-      known = new Set(lost.map(({ id }) => id))
+      if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
+      if (!isAsTold) await comeBack()
       if (hasExpired) await recover(held)
-      // Its leases end then: no sooner, and no later, is there something to take over.
-      return found.length > 0 ? GRACE_OF_THE_LOST_MS + 10 : WATCH_EVERY_MS
+      const untilGraceEndsMs = graceEndsAtMs > monotonicMs() ? graceEndsAtMs - monotonicMs() : WATCH_EVERY_MS
+      // Not left for the next turn: recovery is to take seconds.
+      return Math.min(WATCH_EVERY_MS, untilGraceEndsMs + SLACK_MS, (msUntilLost ?? WATCH_EVERY_MS) + SLACK_MS)
     },
   }
 }

@@ -82,7 +82,7 @@ export function createWorker(parts: {
   const leases = createLeaseKeeper(store, logger)
   const outcomes = createOutcomeRecorder(store, onBroken)
   const progress = createProgressWriter(store, bus, logger)
-  const watch = createWatch({ store, workerId: id, bus, logger, onRecovered, onBroken })
+  const watch = createWatch({ store, workerId: id, registration, leases, bus, logger, onRecovered, onBroken })
   const performer = createPerformer({
     outcomes,
     transactions: parts.transactions,

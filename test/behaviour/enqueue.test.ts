@@ -40,7 +40,7 @@ async function watchedDatabase(look: (params: readonly unknown[]) => void): Prom
         }),
       ),
     listen: (channel, listener) => database.listen(channel, listener),
-    holdLock: (key, onTakenAgain) => database.holdLock(key, onTakenAgain),
+    holdLock: (key, onChange) => database.holdLock(key, onChange),
     close: async () => {},
   }
 }

@@ -291,6 +291,69 @@ describe('two connections', () => {
   })
 })
 
+describe('a worker that lives', () => {
+  /** One with a run under a long lease, seen from another connection. */
+  async function atWork() {
+    const schema = freshSchemaName()
+    const escapement = await createEscapement({ database: postgresUrl(), schema })
+    let finish = () => {}
+    const started = new Promise<void>((resolve) => {
+      const handler = () =>
+        new Promise<void>((end) => {
+          finish = end
+          resolve()
+        })
+      // Its next turn to be renewed is minutes away.
+      escapement.job('work', { lease: '15 minutes', handler })
+    })
+    const other = new pg.Client({ connectionString: postgresUrl() })
+    await other.connect()
+    onTestFinished(async () => {
+      finish()
+      await escapement.close()
+      await other.query(`drop schema "${schema}" cascade`)
+      await other.end()
+    })
+    await escapement.runs.enqueue('work', null)
+    await escapement.start({ roles: ['worker'] })
+    await started
+    const shorten = () =>
+      other.query(`update "${schema}".runs_open set lease_expires_at = now() + interval '1 minute'`)
+    const known = async () => {
+      const { rows } = await other.query(`
+        select w.session_lock as lock, r.lease_expires_at > now() + interval '14 minutes' as "isRenewed"
+        from "${schema}".runs_open as r left join "${schema}".workers as w on w.id = r.worker_id`)
+      return rows[0]
+    }
+    return { other, schema, shorten, known }
+  }
+
+  it('and whose session broke does not go by its lock until it has it again, and then it renews', async () => {
+    const { other, shorten, known } = await atWork()
+    const { lock } = await known()
+    const { rows } = await other.query(
+      `select pg_terminate_backend(pid) from pg_locks
+       where locktype = 'advisory' and granted and (classid::bigint << 32) | objid::bigint = $1`,
+      [lock],
+    )
+    expect(rows).toHaveLength(1)
+    // As if the server had not noticed yet that the session is gone.
+    await other.query('select pg_advisory_lock($1)', [lock])
+    await shorten()
+    await expect.poll(known, { timeout: 10_000 }).toEqual({ lock: null, isRenewed: false })
+    await other.query('select pg_advisory_unlock($1)', [lock])
+    await expect.poll(known, { timeout: 10_000 }).toEqual({ lock, isRenewed: true })
+  })
+
+  it('and was forgotten tells of itself again, and renews', async () => {
+    const { other, schema, shorten, known } = await atWork()
+    const before = await known()
+    await shorten()
+    await other.query(`delete from "${schema}".workers`)
+    await expect.poll(known, { timeout: 10_000 }).toEqual({ ...before, isRenewed: true })
+  })
+})
+
 describe('setting the schedules of a scope provider aside', () => {
   it('passes over one that a verb has locked, and so never waits for it or makes it wait', async () => {
     const h = await openHarness({ at: '2026-03-01T00:00:00Z' })

@@ -20,7 +20,8 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
   await session.query(
     `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, session_lock, started_at, seen_at)
      select $2, $3, $4, $5, $6::text[], $7::text[], $8, $9::bigint, now, now from (select ${NOW} as now) as clock
-     on conflict (id) do update set jobs = excluded.jobs, seen_at = excluded.seen_at`,
+     on conflict (id) do update
+       set jobs = excluded.jobs, seen_at = excluded.seen_at, session_lock = excluded.session_lock`,
     [
       session.now(),
       worker.id,
@@ -35,36 +36,69 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
   )
 }
 
-export interface LostWorker {
+interface LostWorker {
   id: string
   host: string
   pid: number
 }
 
+interface LookAtWorkers {
+  lost: LostWorker[]
+  /** Until one whose lock is free may count as lost, unless it is seen; null where there is none. */
+  msUntilLost: number | null
+  hasExpired: boolean
+  /** Whether the others know this worker as it has told them: its row is there, and nobody took it for lost. */
+  isAsTold: boolean
+}
+
 /**
- * Says that a worker lives, and looks whether the others do. The advisory lock of one whose process is gone is free:
- * its leases are shortened to `graceMs`, but for those whose runs must not be tried again.
+ * Says that a worker lives, and looks whether the others do. One whose advisory lock is free, and which was not seen for
+ * `unseenMs`, is dead: its leases are shortened to `graceMs`, but for those whose runs must not be tried again. Neither
+ * alone is enough: a worker that lives may be unable to connect anew, and one that is held up cannot say that it lives.
+ *
+ * Whoever finds it takes the lock off its row, so that it is found once. One that lives after all learns it from its row.
  */
 export async function lookAfterWorkers(
   session: Session,
-  { id, running, graceMs }: { id: string; running: number; graceMs: number },
-): Promise<{ lost: LostWorker[]; hasExpired: boolean }> {
-  const [row] = await session.query<{ lost: LostWorker[] | null; has_expired: boolean }>(LOOK_AFTER_WORKERS, [
+  look: { id: string; running: number; sessionLock: string | null; unseenMs: number; graceMs: number },
+): Promise<LookAtWorkers> {
+  const [row] = await session.query<{
+    lost: LostWorker[] | null
+    ms_until_lost: number | null
+    has_expired: boolean
+    is_as_told: boolean
+  }>(LOOK_AFTER_WORKERS, [
     session.now(),
-    id,
-    running,
-    graceMs,
+    look.id,
+    look.running,
+    look.sessionLock,
+    look.unseenMs,
+    look.graceMs,
   ])
-  return { lost: row?.lost ?? [], hasExpired: row?.has_expired ?? false }
+  return {
+    lost: row!.lost ?? [],
+    msUntilLost: row!.ms_until_lost,
+    hasExpired: row!.has_expired,
+    isAsTold: row!.is_as_told,
+  }
 }
 
+/**
+ * Two that find each other lost must not wait for each other: each locks its own row first, and passes over rows that
+ * are locked, for who is being seen lives, and a run that is being written is not abandoned.
+ */
 const LOOK_AFTER_WORKERS = `
-  with clock as materialized (select ${NOW} as now),
+  with clock as materialized (
+    select now, now - $5::float8 * interval '1 millisecond' as unseen_since,
+      now + $6::float8 * interval '1 millisecond' as grace_ends_at
+    from (select ${NOW} as now) as clock
+  ),
   seen as (
     update {schema}.workers as w set seen_at = clock.now, running = $3 from clock where w.id = $2
+    returning w.session_lock is not distinct from $4::bigint as is_as_told
   ),
-  lost as materialized (
-    select w.id, w.host, w.pid from {schema}.workers as w
+  lockless as materialized (
+    select w.id, w.seen_at from {schema}.workers as w
     where w.id <> $2 and w.session_lock is not null and not exists (
       select from pg_locks as l
       where l.locktype = 'advisory' and l.granted and l.objsubid = 1
@@ -72,15 +106,33 @@ const LOOK_AFTER_WORKERS = `
         and (l.classid::bigint << 32) | l.objid::bigint = w.session_lock
     )
   ),
+  lost as (
+    update {schema}.workers set session_lock = null
+    where id in (
+      select w.id from {schema}.workers as w, clock
+      where w.id in (select id from lockless) and w.seen_at <= clock.unseen_since and w.session_lock is not null
+        and (select count(*) from seen) >= 0
+      for update of w skip locked
+    )
+    returning id, host, pid
+  ),
   shortened as (
-    update {schema}.runs_open as r set lease_expires_at = clock.now + $4::float8 * interval '1 millisecond'
-    from lost, clock
-    where r.worker_id = lost.id and r.state = 'running'
-      and r.lease_expires_at > clock.now + $4::float8 * interval '1 millisecond'
-      and not r.fails_when_stale
+    update {schema}.runs_open set lease_expires_at = clock.grace_ends_at
+    from clock
+    where id in (
+      select r.id from {schema}.runs_open as r, lost, clock
+      where r.worker_id = lost.id and r.state = 'running' and r.lease_expires_at > clock.grace_ends_at
+        and not r.fails_when_stale
+      for update of r skip locked
+    )
   )
   select (select json_agg(lost) from lost) as lost,
-    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired`
+    (
+      select extract(epoch from min(seen_at) - unseen_since)::float8 * 1000 from lockless, clock
+      where seen_at > unseen_since group by unseen_since
+    ) as ms_until_lost,
+    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired,
+    coalesce((select is_as_told from seen), false) as is_as_told`
 
 export async function removeWorker(session: Session, id: string): Promise<void> {
   await session.query('delete from {schema}.workers where id = $1', [id])
