@@ -18,7 +18,7 @@ async function open(database = postgresUrl()) {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-workers-'))
   const escapement = await createEscapement({ database, schema })
   // Its handlers are in the other processes: here it is only known.
-  for (const name of ['witnessed', 'at-most-once', 'slow', 'count'])
+  for (const name of ['witnessed', 'at-most-once', 'slow', 'count', 'insert'])
     escapement.job(name, { handler: () => {} })
   const processes: FixtureProcess[] = []
   const files: string[] = []
@@ -103,13 +103,11 @@ it('with onStale: fail what a killed worker held has failed, and none is execute
 })
 
 it('a killed worker is missed in seconds: its runs are taken over long before their lease ends', async () => {
-  const { escapement, start, sql, states, recoveredInMs } = await open()
-  const victim = await start({ TAKE_MS: '600000' })
-  // A lease of ten minutes would hold them for that long.
+  const { escapement, start, states, recoveredInMs } = await open()
+  const victim = await start({ TAKE_MS: '600000', LEASE: '10 minutes' })
   await escapement.runs.enqueueMany('slow', many(3))
   await expect.poll(states, { timeout: 10_000 }).toEqual([{ state: 'running', runs: 3 }])
-  await sql(`update {schema}.runs_open set lease_expires_at = clock_timestamp() + interval '10 minutes'`)
-  await start({ TAKE_MS: '1' })
+  await start({ TAKE_MS: '1', LEASE: '10 minutes' })
   await victim.kill()
   const killedAt = Date.now()
   await expect.poll(states, { timeout: 20_000 }).toEqual([{ state: 'succeeded', runs: 3 }])
@@ -117,23 +115,29 @@ it('a killed worker is missed in seconds: its runs are taken over long before th
 })
 
 it('a worker frozen for longer than its lease hears of it when it goes on, and what it says then is refused', async () => {
-  const { escapement, start, sql, check } = await open()
-  // Its handler is still at work when it goes on.
-  const frozen = await start({ TAKE_MS: '60000' })
+  const { escapement, start, sql, states, witnesses } = await open()
+  await sql('create table {schema}.inserted (attempt int)')
+  // One handler is still at work when it goes on. The other is in its transaction, and has ended before it hears of anything.
+  const frozen = await start({ TAKE_MS: '60000', INSERT_MS: '3000' })
   const { id } = await escapement.runs.enqueue('slow', null)
   await frozen.line('started')
+  await escapement.runs.enqueue('insert', null)
+  await frozen.line('inserted')
   frozen.signal('SIGSTOP')
   await start({ TAKE_MS: '1' })
-  const run = () => escapement.runs.get(id)
-  await expect.poll(async () => (await run()).state, { timeout: 30_000 }).toBe('succeeded')
-  const before = await run()
-  expect(before.attempt).toBe(2)
+  await expect.poll(states, { timeout: 30_000 }).toEqual([{ state: 'succeeded', runs: 2 }])
+  const runs = () => sql('select * from {schema}.runs order by id')
+  const before = await runs()
   frozen.signal('SIGCONT')
   expect(await frozen.line('aborted')).toEqual({ aborted: 'lease_lost' })
   await sleep(1_500)
-  expect(await run()).toEqual(before)
-  expect(await sql(`select code from {schema}.attempts`)).toEqual([{ code: 'lease_lost' }])
-  expect(await check()).toEqual([])
+  expect(await runs()).toEqual(before)
+  expect(await sql(`select number, code from {schema}.attempts`)).toEqual([
+    { number: 1, code: 'lease_lost' },
+    { number: 1, code: 'lease_lost' },
+  ])
+  expect(await sql('select attempt from {schema}.inserted')).toEqual([{ attempt: 2 }])
+  expect(witnesses().get(id)).toMatchObject({ starts: [1, 2], ends: [2] })
 })
 
 it('a transactional counter is exact, with workers killed at random', async () => {
