@@ -58,7 +58,9 @@ describe('gathering', () => {
     const { gatherer, batches, drain } = open('c')
     const results = Promise.allSettled(['b', 'c', 'd', 'e', 'a'].map((item) => gatherer.write(item)))
     await drain()
-    expect(batches).toEqual([['b', 'c', 'd', 'e'], ['b', 'c'], ['b'], ['c'], ['d', 'e'], ['a']])
+    // Whoever came later does not wait for it.
+    expect(batches.slice(0, 3)).toEqual([['b', 'c', 'd', 'e'], ['a'], ['b', 'c']])
+    expect(batches.slice(3)).toEqual([['b'], ['c'], ['d', 'e']])
     expect((await results).map(({ status }) => status)).toEqual([
       'fulfilled',
       'rejected',

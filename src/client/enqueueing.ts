@@ -1,5 +1,5 @@
 import { hostNow } from '../clock.js'
-import { EscapementError } from '../errors.js'
+import { EscapementError, mistakesError } from '../errors.js'
 import { createGatherer } from '../gather.js'
 import { type DirectBatch, identify, LARGEST_BATCH, toBatches } from '../runs/direct-batches.js'
 import {
@@ -43,14 +43,24 @@ export interface Enqueueing {
 
 /**
  * Callers that wait together share a statement. Those with a key may have to wait for a transaction that is just using
- * the same one, and so they have batches of their own: those without never wait for anybody.
+ * the same one, and so they have batches of their own: those without never wait for anybody. A batch is not patient
+ * either: whoever's key is in use is found out by halving it, and asks again now and then, alone. So a key that a
+ * transaction holds costs nobody else more than a moment.
  */
 export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
   const published = new Set<AnyJob | string>()
-  const gatherer = (isDivisible: (error: unknown) => boolean) =>
-    createGatherer({ writeBatch: insertAlone, isDivisible, largestBatch: LARGEST_BATCH.runs })
-  const keyless = gatherer(isRefusal)
-  const keyed = gatherer((error) => isRefusal(error) || isContention(error))
+  const keyless = createGatherer({
+    writeBatch: insertAlone,
+    isDivisible: isRefusal,
+    largestBatch: LARGEST_BATCH.runs,
+  })
+  const keyed = createGatherer({
+    writeBatch: insertKeyed,
+    isDivisible: (error) => isRefusal(error) || isContention(error),
+    largestBatch: LARGEST_BATCH.runs,
+  })
+  /** Those whose keys are in use, one after the other: however many they are, they take one connection. */
+  const again = createGatherer({ writeBatch: insertKeyed, isDivisible: () => false, largestBatch: 1 })
 
   function planned(runs: readonly DirectRun[]): Planned {
     const ids = identify(runs, store.now()?.getTime() ?? hostNow())
@@ -64,10 +74,35 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
     return isPlain ? insert(store, plan) : store.transaction((session) => insert(session, plan))
   }
 
-  async function insert(session: Session, { ids, batches }: Planned): Promise<Enqueued[]> {
+  function insertKeyed(runs: readonly DirectRun[]): Promise<Enqueued[]> {
+    const plan = planned(runs)
+    if (plan.batches.length === 1) return insert(store, plan, PATIENCE_MS)
+    return store.transaction((session) => insert(session, plan, PATIENCE_MS))
+  }
+
+  async function enqueueOne(run: DirectRun): Promise<Enqueued> {
+    if (run.key === null) return keyless.write(run)
+    let attempt = keyed.write(run)
+    for (const pauseMs of PAUSES_MS) {
+      try {
+        return await attempt
+      } catch (error) {
+        if (!isContention(error)) throw error
+      }
+      await new Promise((resolve) => setTimeout(resolve, pauseMs))
+      attempt = again.write(run)
+    }
+    return attempt
+  }
+
+  async function insert(
+    session: Session,
+    { ids, batches }: Planned,
+    patienceMs: number | null = null,
+  ): Promise<Enqueued[]> {
     const created = new Set<string>()
     for (const batch of batches) {
-      for (const id of await insertDirectRuns(session, store.channel, batch)) created.add(id)
+      for (const id of await insertDirectRuns(session, store.channel, batch, patienceMs)) created.add(id)
     }
     // Of those that share a key the first one made the run.
     return ids.map((id) => ({ id, created: created.delete(id) }))
@@ -114,11 +149,13 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
   }
 
   return {
-    async enqueue(job, input, { tx, ...options } = {}) {
-      const { runs, session } = await check(job, [{ ...options, input }], { tx, pathOf: () => '' })
+    async enqueue(job, input, options = {}) {
+      checkIsObject(options)
+      const { tx, ...terms } = options
+      const { runs, session } = await check(job, [{ ...terms, input }], { tx, pathOf: () => '' })
       if (tx !== undefined) return (await insert(session, planned(runs)))[0]!
       const run = runs[0]!
-      const enqueued = await (run.key === null ? keyless : keyed).write(run).catch((error) => {
+      const enqueued = await enqueueOne(run).catch((error) => {
         throw explain(error, `the key ${quote(run.key)}`)
       })
       emit(run.job, [enqueued])
@@ -146,7 +183,15 @@ interface Planned {
   batches: readonly DirectBatch[]
 }
 
+function checkIsObject(options: unknown): void {
+  if (typeof options === 'object' && options !== null && !Array.isArray(options)) return
+  throw mistakesError('option_invalid', [
+    { field: 'options', message: `${quote(options)} – must be an object with at, queue, priority, key, tx` },
+  ])
+}
+
 function checkManyOptions(items: unknown, options: object): void {
+  checkIsObject(options)
   readOrThrow('option_invalid', (report) => {
     for (const field of Object.keys(options)) {
       if (field !== 'tx') report(field, 'unknown field; what is to be said of one run goes into its item')
@@ -156,6 +201,11 @@ function checkManyOptions(items: unknown, options: object): void {
     return index === -1 || report(`items[${index}]`, `${quote(items[index])} – must be { input, … }`)
   })
 }
+
+/** How long a statement waits for a key that another transaction is just using. */
+const PATIENCE_MS = 100
+/** Between asking again for such a key: ten seconds in all, as long as our transactions wait for a lock. */
+const PAUSES_MS = [50, 100, 200, 400, 800, ...Array<number>(8).fill(1_000)]
 
 const LOCK_TIMEOUT = '55P03'
 const DEADLOCK = '40P01'

@@ -1,4 +1,4 @@
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createEscapement, type Database, defineJob } from '../../src/index.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
@@ -192,11 +192,19 @@ describe('a key', () => {
         throw Object.assign(new Error('lock timeout'), { code: '55P03' })
     })
     const { h, noop, count } = await open({ database })
-    const keys = ['a', 'b', 'held', 'c', 'd']
-    const answers = await Promise.all(
-      keys.map((key) => h.runs.enqueue(noop, 1, { key }).catch(({ code, message }) => ({ code, message }))),
-    )
-    expect(answers[2]).toEqual({
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const held = h.runs.enqueue(noop, 1, { key: 'held' }).catch(({ code, message }) => ({ code, message }))
+    await Promise.all(['a', 'b', 'c', 'd'].map((key) => h.runs.enqueue(noop, 1, { key })))
+    let isRefused = false
+    void held.then(() => {
+      isRefused = true
+    })
+    while (!isRefused) {
+      await vi.advanceTimersByTimeAsync(1_000)
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    expect(await held).toEqual({
       code: 'database_busy',
       message: expect.stringMatching(/^Another transaction that has not ended uses the key "held"/),
     })

@@ -260,14 +260,19 @@ describe('two connections', () => {
     expect(await claimRuns(store, { ...claim, leaseToken: randomUUID() })).toHaveLength(1)
   })
 
-  it('that ask for a run under the same key: the second waits for the first, and those without a key for nobody', async () => {
+  it('that ask for a run under the same key: the second waits for the first, and those with another or none for nobody', async () => {
     const h = await openHarness({ at: '2026-03-01T00:00:00Z' })
     h.job('noop', { handler: () => {} })
     let second: Promise<unknown> | undefined
     const { id } = await h.escapement.database.transaction(async (tx) => {
       const first = await h.runs.enqueue('noop', 1, { key: 'k', tx })
-      second = h.runs.enqueue('noop', 2, { key: 'k' })
-      expect(await h.runs.enqueue('noop', 3)).toMatchObject({ created: true })
+      const asked = Array.from({ length: 8 }, (_, n) =>
+        h.runs.enqueue('noop', n, { key: n === 3 ? 'k' : `k-${n}` }),
+      )
+      second = asked.splice(3, 1)[0]
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      const late = [h.runs.enqueue('noop', 8, { key: 'late' }), h.runs.enqueue('noop', 9)]
+      for (const one of await Promise.all([...asked, ...late])) expect(one.created).toBe(true)
       return first
     })
     expect(await second).toEqual({ id, created: false })

@@ -3,12 +3,15 @@ import { NOW, type Session } from '../store.js'
 
 /**
  * Inserts those whose id is new, tells the workers once if there are any, and returns the ids that were new. It also
- * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text.
+ * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text. With
+ * `patienceMs`, for a statement alone, it waits no longer for a transaction that has inserted one of them; null leaves
+ * that to the transaction that it is in.
  */
 export async function insertDirectRuns(
   session: Session,
   channel: string,
   { ids, runs }: DirectBatch,
+  patienceMs: number | null = null,
 ): Promise<readonly string[]> {
   const [row] = await session.query<{ created: string }>(INSERT_DIRECT_RUNS, [
     session.now(),
@@ -21,13 +24,17 @@ export async function insertDirectRuns(
     runs.map(({ key }) => key),
     runs.map(({ at }) => (at === null ? null : new Date(at))),
     runs.map(({ delayMs }) => delayMs),
+    patienceMs === null ? null : `${patienceMs}ms`,
   ])
   return row!.created === 'all' ? ids : row!.created.split(' ')
 }
 
-// In the order of ids, so that two statements with the same keys wait for each other and not in a circle.
+// In the order of ids, so that two statements with the same keys wait for each other and not in a circle. The clock is read
+// before the first row goes in, and so the patience is set before it is needed.
 const INSERT_DIRECT_RUNS = `
-  with clock as materialized (select ${NOW} as now),
+  with clock as materialized (
+    select ${NOW} as now, case when $11::text is not null then set_config('lock_timeout', $11, true) end as patience
+  ),
   created as (
     insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, key, created_at)
     select a.id, 'direct', a.job, a.input, a.queue, a.priority, a.key, clock.now
