@@ -23,7 +23,7 @@ export interface HandlerContext<Input = unknown, Transactional extends boolean =
   attempt: number
   /** The nominal instant of the occurrence; null for a direct run. Use it instead of the time of day. */
   planTime: Date | null
-  /** The plan time before that one, by the schedule's timing as it is now: [previousPlanTime, planTime) is its interval. */
+  /** The plan time before that one, by the timing that planned the run: [previousPlanTime, planTime) is its interval. */
   previousPlanTime: Date | null
   scope: string | null
   workerId: string

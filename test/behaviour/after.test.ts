@@ -220,6 +220,26 @@ describe('a breaker', () => {
     expect(await state()).toBe('active')
   })
 
+  it('counts each scheduled run once, however often somebody has it tried again', async () => {
+    const { h, works, state } = await failing({ failures: 3 })
+    await h.advance('0s')
+    const [run] = await h.runs.list({ schedule: 's' })
+    const retry = async () => {
+      await h.runs.retry(run!.id)
+      await h.advance('0s')
+    }
+    await retry()
+    await retry()
+    expect(await state()).toBe('active')
+    works.fail = false
+    await retry()
+    works.fail = true
+    await h.advance('2 minutes')
+    expect(await h.runs.get(run!.id)).toMatchObject({ state: 'succeeded', attempt: 4 })
+    expect(await state()).toBe('broken')
+    expect((await h.schedules.changes('s'))[0]).toMatchObject({ action: 'break', name: 's' })
+  })
+
   it('forgets failures after a success', async () => {
     const { h, works, state } = await failing({ failures: 3 })
     await h.advance('1 minute')

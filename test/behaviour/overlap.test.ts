@@ -96,6 +96,24 @@ describe('overlap of what is not scheduled', () => {
     expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
   })
 
+  it('backfilled runs that wait are not replaced: they take their turns after the newest occurrence', async () => {
+    const { h, planner, ran, ledger } = await withoutWorker({ overlap: 'replace', catchUp: 'none' })
+    planner.jump('3 minutes 20 seconds')
+    await planner.advance('0s')
+    await planner.schedules.backfill('s', { from: '2026-03-01T12:00:30Z', to: planner.now() })
+    await planner.advance('1 minute')
+    await planner.advance('1 minute')
+    expect(await ledger()).toEqual([
+      '12:01 pending',
+      '12:02 pending',
+      '12:03 cancelled',
+      '12:04 cancelled',
+      '12:05 pending',
+    ])
+    await h.advance('5 minutes')
+    expect(ran.slice(0, 3)).toEqual(['12:05', '12:01', '12:02'])
+  })
+
   it('a policy that comes later lines up the runs that are open', async () => {
     const { h, planner, ran, ledger } = await withoutWorker({})
     await planner.advance('3 minutes 10 seconds')

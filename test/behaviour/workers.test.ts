@@ -333,6 +333,26 @@ describe('what a handler tells', () => {
     await h.advance('1 hour')
     expect(intervals).toEqual([[new Date(AT), new Date('2026-03-01T13:00:00Z')]])
   })
+
+  it('knows it by the version that planned it, after an edit and a delete too', async () => {
+    const intervals: string[] = []
+    const { h } = await open({
+      handler: ({ previousPlanTime, planTime }) => {
+        intervals.push([previousPlanTime, planTime].map((at) => at?.toISOString().slice(11, 16)).join('–'))
+      },
+    })
+    const planner = await openHarness({ at: AT, schema: h.schema })
+    await h.advance('0s')
+    for (const name of ['edited', 'deleted']) {
+      await planner.schedules.put(name, { job: 'work', timing: every('5 minutes'), overlap: 'skip' })
+    }
+    await planner.advance('0s')
+    await planner.schedules.patch('edited', { timing: every('1 hour') })
+    await planner.schedules.pause('edited')
+    await planner.schedules.delete('deleted')
+    await h.advance('0s')
+    expect(intervals).toEqual(['11:55–12:00', '11:55–12:00'])
+  })
 })
 
 describe('onStale: fail', () => {

@@ -52,6 +52,8 @@ create table {schema}.runs_open (
   -- runs that were open when the overlap policy came.
   lane smallint check (lane in (0, 1, 2)),
   fails_when_stale boolean,
+  -- Of one that failed and that an operator has tried again: the breaker of its schedule has counted it.
+  has_counted boolean not null default false,
   state text not null check (state in ('pending', 'running', 'retrying')),
   job text not null,
   queue text not null,

@@ -22,7 +22,7 @@ export interface CancelledRun {
 const cancelling = (which: string) => `
   with clock as materialized (select ${NOW} as now),
   open as materialized (
-    select id from {schema}.runs_open where ${which} order by id for update
+    select o.id from {schema}.runs_open as o where ${which} order by o.id for update
   ),
   r as (delete from {schema}.runs_open as r using open where r.id = open.id returning r.*),
   ended as (
@@ -41,13 +41,13 @@ export async function cancelRun(
   id: string,
   reason: string,
 ): Promise<CancelledRun | undefined> {
-  const [row] = await session.query<CancelledRun>(cancelling('id = $2'), [session.now(), id, reason])
+  const [row] = await session.query<CancelledRun>(cancelling('o.id = $2'), [session.now(), id, reason])
   return row
 }
 
 /**
  * Cancels what is open where a schedule with `overlap: 'replace'` is about to run anew, in the statement before it does;
- * the cursors are locked.
+ * the cursors are locked. Backfilled runs that wait were asked for by a person, each for its own plan time: they wait on.
  */
 export async function replaceOpen(
   session: Session,
@@ -57,16 +57,30 @@ export async function replaceOpen(
     .filter(({ schedule }) => schedule.policies.overlap === 'replace')
     .flatMap(({ schedule, plan }) => plan.runs.map(({ scope }) => ({ scheduleId: schedule.id, scope })))
   if (lanes.length === 0) return []
+  const scheduleIds = lanes.map(({ scheduleId }) => scheduleId)
+  const scopes = lanes.map(({ scope }) => scope)
+  await session.query(PUT_BACKFILLED_BACK, [scheduleIds, scopes])
   return session.query<CancelledRun>(REPLACE_RUNS, [
     session.now(),
-    lanes.map(({ scheduleId }) => scheduleId),
+    scheduleIds,
     'Replaced by the next occurrence.',
-    lanes.map(({ scope }) => scope),
+    scopes,
   ])
 }
 
+const IS_BACKFILLED = `exists (
+  select from {schema}.runs_asked as asked where asked.id = o.id and asked.trigger = 'backfill'
+)`
+
+/** The one whose turn it is, and that nobody has begun. */
+const PUT_BACKFILLED_BACK = `
+  update {schema}.runs_open as o set lane = 2
+  where o.lane = 0 and o.state <> 'running' and (o.schedule_id, o.scope) in (select * from unnest($1::uuid[], $2::text[]))
+    and ${IS_BACKFILLED}`
+
 const REPLACE_RUNS = cancelling(
-  `lane is not null and (schedule_id, scope) in (select * from unnest($2::uuid[], $4::text[]))`,
+  `o.lane is not null and (o.schedule_id, o.scope) in (select * from unnest($2::uuid[], $4::text[]))
+     and not (o.lane = 2 and ${IS_BACKFILLED})`,
 )
 
 /**
@@ -100,10 +114,10 @@ const RETRY_RUNS = `
     returning e.*, ready.is_laned
   )
   insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, attempt, started_at,
-    worker_id, progress, progress_note, totals, error_code, error_message, lane)
+    worker_id, progress, progress_note, totals, error_code, error_message, lane, has_counted)
   select r.id, r.schedule_id, r.scope, r.job, r.queue, r.priority, 'retrying', clock.now, taken.attempt, taken.started_at,
     taken.worker_id, taken.progress, taken.progress_note, taken.totals, taken.error_code, taken.error_message,
-    case when taken.is_laned then 0 end
+    case when taken.is_laned then 0 end, true
   from clock, taken join {schema}.runs_asked as r on r.id = taken.id
   returning id`
 

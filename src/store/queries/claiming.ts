@@ -58,6 +58,13 @@ const PRIORITIES = `with recursive level (priority) as (
     from level where level.priority is not null
   )`
 
+/** That of the version by which it was planned, also where its schedule has been edited or deleted since. */
+const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.timing else (
+    select c.after->'timing' from {schema}.changes as c
+    where c.schedule_id = asked.schedule_id and c.after is not null and c.version <= asked.schedule_version
+    order by c.id desc limit 1
+  ) end`
+
 /**
  * Leases what `picked` names. By an array, which leads to the primary key however large the table is. The lease says what
  * becomes of the run if its worker is lost: as the code has it that works on it, whatever others have published since.
@@ -70,10 +77,11 @@ const LEASE_PICKED = `
       fails_when_stale = job.fails, progress = null, progress_note = null, totals = null
     from clock, unnest($4::text[], $5::float8[], $6::int[], $7::boolean[]) as job (name, lease_ms, attempts, fails)
     where r.id = any(array(select id from picked)) and r.job = job.name
-    returning r.id, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
+    returning r.id, r.has_counted, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
   )
   select ${ASKED_COLUMNS.map((name) => `asked.${name}`).join(', ')}, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')},
-    s.name as schedule_name, s.timing, coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+    s.name as schedule_name, ${TIMING_OF_RUN} as timing,
+    coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from claimed as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = asked.schedule_id`
 

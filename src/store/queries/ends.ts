@@ -135,15 +135,15 @@ async function breakSchedules(session: Session, broken: readonly Breakage[]): Pr
        update {schema}.schedules as s
        set state = 'broken', state_reason = taken.reason, state_by = null, state_since = taken.now, state_until = taken.until
        from taken where s.id = taken.id
-       returning s.id, s.version
+       returning s.id, s.name, s.version
      ),
      cursors as (
        update {schema}.cursors as c set next_at = null, wake_at = taken.until
        from taken where c.schedule_id = taken.id
        returning c.schedule_id, c.decided_through
      )
-     insert into {schema}.changes (schedule_id, version, action, state, boundary, changed_at)
-     select schedules.id, schedules.version, 'break', 'broken', cursors.decided_through, taken.now
+     insert into {schema}.changes (schedule_id, name, version, action, state, boundary, changed_at)
+     select schedules.id, schedules.name, schedules.version, 'break', 'broken', cursors.decided_through, taken.now
      from schedules join cursors on cursors.schedule_id = schedules.id join taken on taken.id = schedules.id`,
     [
       session.now(),

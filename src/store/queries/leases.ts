@@ -139,7 +139,7 @@ type RecoveredRow = RecoveredRun & {
 /** Listed as if they were to fail: what may follow decides which cursors are locked. */
 const LIST_EXPIRED = `
   select r.id, r.schedule_id, 'failed' as state, asked.trigger, asked.plan_time, r.lane, false as has_errors,
-    coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+    coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from {schema}.runs_open as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = r.schedule_id
   where r.state = 'running' and r.lease_expires_at <= (select ${NOW}) and r.id <> all($2::uuid[])
@@ -151,7 +151,7 @@ const LOST = `'The worker stopped renewing its lease.'`
 const RECOVER_EXPIRED_LEASES = `
   with clock as materialized (select ${NOW} as now),
   expired as materialized (
-    select r.id, r.attempt < r.max_attempts and not r.fails_when_stale as is_retried,
+    select r.id, r.has_counted, r.attempt < r.max_attempts and not r.fails_when_stale as is_retried,
       case when r.fails_when_stale then 'stale_lease' else 'lease_lost' end as code
     from {schema}.runs_open as r
     where r.id = any($2) and r.state = 'running' and r.lease_expires_at <= (select now from clock)
@@ -180,7 +180,7 @@ const RECOVER_EXPIRED_LEASES = `
     from failed join expired on expired.id = failed.id cross join clock
   ),
   recovered as (
-    select r.*, expired.code as error_code, ${LOST} as error_message
+    select r.*, expired.has_counted, expired.code as error_code, ${LOST} as error_message
     from (
       select * from retried
       union all
@@ -194,7 +194,7 @@ const RECOVER_EXPIRED_LEASES = `
   )
   select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, asked.plan_time, r.error_code,
     r.error_message, asked.trigger, r.lane, false as has_errors,
-    coalesce(s.policies->'breaker' <> 'null', false) as has_breaker
+    coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from recovered as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = r.schedule_id`
 
