@@ -4,7 +4,7 @@
 export type ErrorCode =
   | 'option_invalid'
   | 'job_invalid'
-  | 'job_not_found'
+  | 'unknown_job'
   | 'schedule_invalid'
   | 'schedule_not_found'
   | 'schedule_exists'

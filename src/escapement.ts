@@ -7,11 +7,17 @@ import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
 import { EscapementError } from './errors.js'
 import { createEventBus, type EventName, type Listener } from './events/bus.js'
-import { type EscapementOptions, readOptions, type Settings } from './options.js'
+import {
+  type EscapementOptions,
+  readOptions,
+  readRoles,
+  type Settings,
+  type StartOptions,
+} from './options.js'
 import { type AnyJob, defineJob, type Job, type JobDefinition } from './runs/job.js'
 import { createJobRegistry, type JobRegistry } from './runs/job-registry.js'
 import { reconcile } from './scheduler/reconcile.js'
-import { createScheduler, retentionOf, type Scheduler } from './scheduler/scheduler.js'
+import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
 import type { Connections, Database } from './store/database.js'
 import { migrate } from './store/migrate.js'
 import { openDatabase } from './store/open.js'
@@ -22,18 +28,6 @@ import { readOrThrow } from './time/report.js'
 import { ZONE_DATA } from './time/zone-data.js'
 import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
-
-export type Role = 'scheduler' | 'worker'
-
-export interface StartOptions {
-  /**
-   * What this process does. Any number of processes may do the same.
-   * @default ['scheduler', 'worker']
-   */
-  roles?: readonly Role[]
-}
-
-export const START_DEFAULTS = { roles: ['scheduler', 'worker'] } satisfies StartOptions
 
 /** A scheduler and run queue on one database. */
 export interface Escapement {
@@ -125,8 +119,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     logger,
     jobs,
     zoneData: ZONE_DATA,
-    batch: settings.scheduler.batch,
-    retention: retentionOf(settings.scheduler.retention),
+    ...settings.scheduler,
   })
   const worker = createWorker({
     store,
@@ -198,12 +191,14 @@ function wire(connections: Connections, settings: Settings): Assembly {
         bucketMs: durationToMs(bucket, 'bucket'),
       }),
     on: bus.on,
-    start: ({ roles = START_DEFAULTS.roles } = {}) =>
-      inTurn(async () => {
+    async start(options = {}) {
+      const roles = readRoles(options)
+      await inTurn(async () => {
         stopListening ??= await inner.listen(store.channel, wakeUp)
         if (roles.includes('worker')) await worker.start()
         if (roles.includes('scheduler')) scheduler.start()
-      }),
+      })
+    },
     stop: () => inTurn(stop),
     close() {
       closed ??= inTurn(stop)

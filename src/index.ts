@@ -29,15 +29,10 @@ export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
-export {
-  createEscapement,
-  type Escapement,
-  type Role,
-  type StartOptions,
-} from './escapement.js'
+export { createEscapement, type Escapement } from './escapement.js'
 export type { EventMap, EventName, RunEvent, ScheduleEvent } from './events/bus.js'
 export type { Logger } from './logger.js'
-export type { DatabaseOption, EscapementOptions } from './options.js'
+export type { DatabaseOption, EscapementOptions, Role, StartOptions } from './options.js'
 export type { DirectRunOptions, EnqueueItem } from './runs/direct-run.js'
 export {
   defineJob,

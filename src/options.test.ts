@@ -2,8 +2,7 @@ import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
-import { START_DEFAULTS } from './escapement.js'
-import { ESCAPEMENT_DEFAULTS, readOptions } from './options.js'
+import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
 import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
@@ -15,16 +14,19 @@ describe('readOptions', () => {
     const wrong = {
       databse: 'x',
       schema: 'pg_mine',
-      scheduler: { batch: 0, size: 1 },
-      worker: { concurency: 1, queues: [] },
+      scheduler: { batch: 0, size: 1, retention: { failed: 'long', suceeded: '1 day' } },
+      worker: { concurency: 1, concurrency: 1e30, queues: [] },
     }
     expect(() => readOptions(wrong as never)).toThrowError(
       [
         'databse: unknown option (did you mean "database"?)',
         'scheduler.size: unknown option',
         'worker.concurency: unknown option (did you mean "concurrency"?)',
+        'scheduler.retention.suceeded: unknown option (did you mean "succeeded"?)',
+        `scheduler.retention.failed: "long" – is not a duration such as '90s', '15 minutes', '1 hour 30 minutes' or 'P1M'`,
         'schema: "pg_mine" – names that begin with pg_ belong to PostgreSQL',
-        'scheduler.batch: 0 – must be a whole number of at least 1',
+        'scheduler.batch: 0 – must be a whole number from 1 to 2147483647',
+        'worker.concurrency: 1e+30 – must be a whole number from 1 to 2147483647',
         'worker.queues: [] – must be a list of at least one queue',
       ].join('\n'),
     )
@@ -52,10 +54,21 @@ describe('readOptions', () => {
   })
 })
 
+describe('roles', () => {
+  it.each([
+    [{ roles: ['wroker'] }, 'roles: "wroker" – must be "scheduler" or "worker" (did you mean "worker"?)'],
+    [{ roles: [] }, 'roles: [] – must be a list of at least one role'],
+    [{ roles: 'worker' }, 'roles: "worker" – must be a list of at least one role'],
+    [{ role: ['worker'] }, 'role: unknown option (did you mean "roles"?)'],
+  ])('refuse %j, which would start nothing', (options, message) => {
+    expect(() => readRoles(options as never)).toThrowError(message)
+  })
+})
+
 describe('documented defaults', () => {
   it.each([
     ['options.ts', 'EscapementOptions', ESCAPEMENT_DEFAULTS],
-    ['escapement.ts', 'StartOptions', START_DEFAULTS],
+    ['options.ts', 'StartOptions', START_DEFAULTS],
     ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
     ['client/schedules.ts', 'ChangesOptions', CHANGES_DEFAULTS],
     ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],

@@ -1,10 +1,13 @@
 import type { Clock } from './clock.js'
 import { databaseClock } from './clock.js'
 import { type Logger, silentLogger } from './logger.js'
+import { isStorable } from './runs/storable.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
 import type { DatabaseSource } from './store/open.js'
 import type { ClientLike, PoolLike } from './store/postgres-session.js'
+import type { Retention } from './store/queries/pruning.js'
 import { didYouMean } from './time/did-you-mean.js'
+import { readElapsed } from './time/duration.js'
 import { quote, type Report, readOrThrow } from './time/report.js'
 import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
 
@@ -49,7 +52,7 @@ export interface Settings {
   migrate: boolean
   logger: Logger
   clock: Clock
-  scheduler: Required<SchedulerOptions>
+  scheduler: { batch: number; retention: Retention | null }
   worker: Required<WorkerOptions>
 }
 
@@ -66,7 +69,10 @@ export function readOptions(options: EscapementOptions): Settings {
       migrate: options.migrate ?? ESCAPEMENT_DEFAULTS.migrate,
       logger: options.logger ?? silentLogger,
       clock: options.clock ?? databaseClock,
-      scheduler: { ...SCHEDULER_DEFAULTS, ...options.scheduler },
+      scheduler: {
+        batch: options.scheduler?.batch ?? SCHEDULER_DEFAULTS.batch,
+        retention: readRetention(options.scheduler?.retention ?? SCHEDULER_DEFAULTS.retention, report),
+      },
       worker: { ...WORKER_DEFAULTS, ...options.worker },
     }
     checkDatabase(settings.database, report)
@@ -74,7 +80,8 @@ export function readOptions(options: EscapementOptions): Settings {
     checkCount(settings.scheduler.batch, 'scheduler.batch', report)
     checkCount(settings.worker.concurrency, 'worker.concurrency', report)
     const { queues } = settings.worker
-    if (!Array.isArray(queues) || queues.length === 0 || queues.some((name) => typeof name !== 'string')) {
+    const isQueue = (name: unknown) => typeof name === 'string' && isStorable(name)
+    if (!Array.isArray(queues) || queues.length === 0 || !queues.every(isQueue)) {
       report('worker.queues', `${quote(queues)} – must be a list of at least one queue`)
     }
     return settings
@@ -119,8 +126,55 @@ function checkSchema(schema: unknown, report: Report): void {
   }
 }
 
+const INT4_MAX = 2_147_483_647
+
 function checkCount(value: unknown, field: string, report: Report): void {
-  if (!Number.isInteger(value) || (value as number) < 1) {
-    report(field, `${quote(value)} – must be a whole number of at least 1`)
+  if (!Number.isInteger(value) || (value as number) < 1 || (value as number) > INT4_MAX) {
+    report(field, `${quote(value)} – must be a whole number from 1 to ${INT4_MAX}`)
   }
+}
+
+/** Null keeps ended runs for ever. */
+function readRetention(option: unknown, report: Report): Retention | null {
+  if (option === false) return null
+  if (typeof option !== 'object' || option === null || Array.isArray(option)) {
+    report('scheduler.retention', `${quote(option)} – must be false, or { succeeded, failed }`)
+    return null
+  }
+  const { retention } = SCHEDULER_DEFAULTS
+  refuseUnknown(option, 'scheduler.retention.', Object.keys(retention), report)
+  const { succeeded, failed } = { ...retention, ...option }
+  return {
+    succeededMs: readElapsed(succeeded, 'scheduler.retention.succeeded', report) ?? 0,
+    failedMs: readElapsed(failed, 'scheduler.retention.failed', report) ?? 0,
+  }
+}
+
+export type Role = 'scheduler' | 'worker'
+
+export interface StartOptions {
+  /**
+   * What this process does. Any number of processes may do the same.
+   * @default ['scheduler', 'worker']
+   */
+  roles?: readonly Role[]
+}
+
+export const START_DEFAULTS = { roles: ['scheduler', 'worker'] } satisfies StartOptions
+
+/** The roles that are asked for; one that there is none of would else start nothing, and say nothing. */
+export function readRoles(options: StartOptions): readonly Role[] {
+  return readOrThrow('option_invalid', (report) => {
+    refuseUnknown(options, '', Object.keys(START_DEFAULTS), report)
+    const { roles = START_DEFAULTS.roles } = options
+    if (!Array.isArray(roles) || roles.length === 0) {
+      return report('roles', `${quote(roles)} – must be a list of at least one role`)
+    }
+    for (const role of roles) {
+      if (START_DEFAULTS.roles.includes(role)) continue
+      const hint = didYouMean(String(role), START_DEFAULTS.roles)
+      report('roles', `${quote(role)} – must be "scheduler" or "worker"${hint}`)
+    }
+    return roles
+  })
 }

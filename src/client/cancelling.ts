@@ -14,6 +14,7 @@ import { type EndedRun, followEnds } from '../store/queries/ends.js'
 import { lockLanes } from '../store/queries/lanes.js'
 import { notify } from '../store/queries/notifying.js'
 import { findRun } from '../store/queries/runs.js'
+import { readNow } from '../store/queries/schedules.js'
 import type { RunRow } from '../store/rows.js'
 import type { Store } from '../store/store.js'
 
@@ -92,12 +93,16 @@ export interface RetryReport {
   blocked: number
 }
 
-/** The same for all failed runs that the filter finds; can be repeated. */
+/**
+ * The same for all runs that the filter finds and that have failed by now; can be repeated. One that fails again meanwhile is
+ * not found twice.
+ */
 export async function retryMany(store: Store, filter: FailedFilter): Promise<RetryReport> {
   const report = { retried: 0, blocked: 0 }
+  const through = new Date(await readNow(store))
   let after: FailedRun | null = null
   for (;;) {
-    const found: FailedRun[] = await listFailed(store, filter, { after, limit: CHUNK })
+    const found: FailedRun[] = await listFailed(store, filter, { after, through, limit: CHUNK })
     if (found.length === 0) return report
     const retried = await retryIn(store, found)
     report.retried += retried.length

@@ -50,7 +50,7 @@ function oneOf(...words: readonly string[]): Check {
   }
 }
 
-const VERB: Spec = { actor: text }
+export const VERB: Spec = { actor: text }
 const EDIT: Spec = { ...VERB, expectedVersion: wholeUpTo(INT4_MAX) }
 const PAUSE: Spec = { ...EDIT, reason: text, until: anything }
 const LIST: Spec = {
@@ -64,6 +64,15 @@ const LIST: Spec = {
 const RANGE: Spec = { from: anything, to: anything }
 const COUNT: Spec = { count: wholeUpTo(MAX_PLAN_TIMES) }
 export const LIST_RUNS: Spec = { schedule: text, limit: wholeUpTo(MAX_PAGE) }
+export const RETRY_RUNS: Spec = {
+  job: text,
+  queue: text,
+  schedule: text,
+  finishedAfter: anything,
+  finishedBefore: anything,
+}
+/** Of what is ended or paused at once, and not with a schedule. */
+export const WITH_REASON: Spec = { ...VERB, reason: text }
 
 /** Refuses what is no object, fields that there are none of, and values that the field does not take. */
 export function checkOptions(options: unknown, spec: Spec, required: readonly string[] = []): void {

@@ -2,6 +2,7 @@ import type { EventBus } from '../events/bus.js'
 import { pauseClaiming, readClaiming, resumeClaiming } from '../store/queries/control.js'
 import { notify } from '../store/queries/notifying.js'
 import type { Store } from '../store/store.js'
+import { checkOptions, VERB, WITH_REASON } from './checked-schedules.js'
 import type { VerbOptions } from './verb.js'
 
 /** Whether runs are claimed. It holds for all processes on the database, and through restarts. */
@@ -21,10 +22,14 @@ export interface ClaimingStatus {
 
 export function createClaiming(store: Store, bus: EventBus): Claiming {
   return {
-    async pause({ reason = null, actor: by = null }: { reason?: string | null; actor?: string | null } = {}) {
+    async pause(options = {}) {
+      checkOptions(options, WITH_REASON)
+      const { reason = null, actor: by = null } = options
       if (await pauseClaiming(store, { reason, by })) bus.emit('claiming.paused', { reason, by })
     },
-    async resume({ actor: by = null }: { actor?: string | null } = {}) {
+    async resume(options = {}) {
+      checkOptions(options, VERB)
+      const { actor: by = null } = options
       const changed = await store.transaction(async (session) => {
         const isNew = await resumeClaiming(session)
         if (isNew) await notify(session, store.channel, 'runs')

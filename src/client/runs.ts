@@ -5,7 +5,7 @@ import { type RunRow, toRun } from '../store/rows.js'
 import { type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
 import { type CancelOptions, cancelOne, type RetryReport, retryMany, retryOne } from './cancelling.js'
-import { checkOptions, LIST_RUNS } from './checked-schedules.js'
+import { checkOptions, LIST_RUNS, RETRY_RUNS, WITH_REASON } from './checked-schedules.js'
 import { createEnqueueing, type Enqueueing } from './enqueueing.js'
 import { LIST_DEFAULTS, type Schedules } from './schedules.js'
 import type { VerbParts } from './verb.js'
@@ -20,7 +20,7 @@ export interface Runs extends Enqueueing {
   cancel(id: string, options?: CancelOptions): Promise<void>
   /** Gives a failed run one more attempt. */
   retry(id: string): Promise<void>
-  /** The same for all failed runs that the filter finds, the longest ago first. */
+  /** The same for all runs that the filter finds and that have failed by now, the longest ago first. */
   retryAll(filter?: RetryFilter): Promise<RetryReport>
 }
 
@@ -65,9 +65,14 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
         error: { code, message, stack },
       }))
     },
-    cancel: async (id, options = {}) => cancelOne(store, bus, await findRow(id), options),
+    async cancel(id, options = {}) {
+      checkOptions(options, WITH_REASON)
+      await cancelOne(store, bus, await findRow(id), options)
+    },
     retry: async (id) => retryOne(store, await findRow(id)),
-    async retryAll({ job, queue, schedule, finishedAfter, finishedBefore } = {}) {
+    async retryAll(filter = {}) {
+      checkOptions(filter, RETRY_RUNS)
+      const { job, queue, schedule, finishedAfter, finishedBefore } = filter
       const date = (input: InstantInput | undefined, field: string) =>
         input === undefined
           ? undefined

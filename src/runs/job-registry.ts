@@ -1,6 +1,7 @@
 import { EscapementError } from '../errors.js'
 import { didYouMean } from '../time/did-you-mean.js'
-import type { AnyJob } from './job.js'
+import { quote } from '../time/report.js'
+import { type AnyJob, isJob } from './job.js'
 
 /** The jobs that this process has the code of. */
 export interface JobRegistry {
@@ -13,6 +14,11 @@ export function createJobRegistry(): JobRegistry {
   const jobs = new Map<string, AnyJob>()
   return {
     add(job) {
+      if (!isJob(job)) {
+        throw new EscapementError('job_invalid', {
+          message: `job: ${quote(job)} – must be a name and a definition, or what defineJob gives`,
+        })
+      }
       if (jobs.has(job.name) && jobs.get(job.name) !== job) {
         throw new EscapementError('job_invalid', {
           message: `job "${job.name}": there is one of that name already; names are unique`,
@@ -28,7 +34,7 @@ export function createJobRegistry(): JobRegistry {
 
 export function unknownJob(name: string, known: readonly string[]): EscapementError {
   const list = known.length === 0 ? 'No worker has published any job yet.' : `Known: ${known.join(', ')}.`
-  return new EscapementError('job_not_found', {
+  return new EscapementError('unknown_job', {
     message: `job: there is no job "${name}"${didYouMean(name, known)}. ${list}`,
     details: { name },
   })

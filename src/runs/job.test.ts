@@ -14,7 +14,7 @@ describe('defineJob', () => {
           'job "report": timout: unknown field \\(did you mean "timeout"\\?\\)',
           'job "report": retry.backoff\\[0\\]: "soon" .*',
           'job "report": handler: undefined – must be a function',
-          'job "report": retry.attempts: 0 – must be a whole number of at least 1',
+          'job "report": retry.attempts: 0 – must be a whole number from 1 to 2147483647, which is for ever',
           'job "report": timeout: "0s" – must be longer than nothing, and at most 24 days',
           'job "report": lease: "1s" – must be at least 5 seconds, and at most 24 days',
         ].join('\\n'),
@@ -29,7 +29,14 @@ describe('defineJob', () => {
   it.each([
     [{ onStale: 'fail' }, /onStale: "fail" – means at most once, so it takes retry: \{ attempts: 1 \}/],
     [{ onStale: 'maybe' }, /onStale: "maybe" – must be "retry" or "fail"/],
-    [{ concurrency: 0 }, /concurrency: 0 – must be a whole number of at least 1/],
+    [{ concurrency: 0 }, /concurrency: 0 – must be a whole number from 1 to 2147483647; leave it out/],
+    [{ concurrency: 1e30 }, /concurrency: 1e\+30 – must be a whole number from 1 to 2147483647/],
+    [
+      { retry: { attempts: Number.MAX_SAFE_INTEGER } },
+      /attempts: 9007199254740991 – .* 2147483647, which is for ever/,
+    ],
+    [{ retry: null }, /retry: null – must be an object with attempts, backoff/],
+    [{ input: {} }, /input: \{\} – must be a Standard Schema/],
     [{ concurrencyKey: 'a b' }, /concurrencyKey: "a b" – must name a field of the input/],
     [{ gate: true }, /gate: true – must be a function/],
     [{ transactional: 1 }, /transactional: 1 – must be true or false/],
@@ -40,6 +47,12 @@ describe('defineJob', () => {
     ],
   ])('refuses %j', (wrong, message) => {
     expect(() => defineJob('j', { handler, ...wrong } as never)).toThrowError(message)
+  })
+
+  it.each([undefined, null, 5])('refuses the definition %j', (definition) => {
+    expect(() => defineJob('j', definition as never)).toThrowError(
+      `job "j": definition: ${definition} – must be an object with a handler`,
+    )
   })
 
   it('refuses a timeout that no timer can hold', () => {

@@ -155,6 +155,8 @@ const LONGEST_NAME = 200
 const SHORTEST_LEASE_MS = 5_000
 /** A timer of the host holds 24.8 days and fires at once beyond. */
 const LONGEST_TIMER_MS = 24 * 86_400_000
+/** What the database counts up to: nothing that is tried again gets there. */
+const MOST = 2_147_483_647
 const RETRY_FIELDS = ['attempts', 'backoff']
 const BACKOFF_FIELDS = ['first', 'factor', 'max', 'jitter']
 const FIELDS = [
@@ -187,10 +189,23 @@ export function defineJob<
 }
 
 function readJob(name: string, definition: Partial<JobDefinition>, report: Report): Job | undefined {
+  if (!isObject(definition)) {
+    return report('definition', `${quote(definition)} – must be an object with a handler`)
+  }
   for (const field of Object.keys(definition)) {
     if (!FIELDS.includes(field)) report(field, `unknown field${didYouMean(field, FIELDS)}`)
   }
-  const { handler, retry = {}, timeout = JOB_DEFAULTS.timeout, lease = JOB_DEFAULTS.lease } = definition
+  const {
+    input,
+    handler,
+    retry = {},
+    timeout = JOB_DEFAULTS.timeout,
+    lease = JOB_DEFAULTS.lease,
+  } = definition
+  if (input !== undefined && typeof input?.['~standard']?.validate !== 'function') {
+    report('input', `${quote(input)} – must be a Standard Schema, such as those of zod, valibot and arktype`)
+  }
+  if (!isObject(retry)) return report('retry', `${quote(retry)} – must be an object with attempts, backoff`)
   for (const field of Object.keys(retry)) {
     if (!RETRY_FIELDS.includes(field))
       report(`retry.${field}`, `unknown field${didYouMean(field, RETRY_FIELDS)}`)
@@ -198,8 +213,11 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
   const { attempts = RETRY_DEFAULTS.attempts } = retry
   const backoff = readBackoff(retry.backoff ?? RETRY_DEFAULTS.backoff, report)
   if (typeof handler !== 'function') report('handler', `${quote(handler)} – must be a function`)
-  if (!Number.isInteger(attempts) || attempts < 1) {
-    report('retry.attempts', `${quote(attempts)} – must be a whole number of at least 1`)
+  if (!isCount(attempts)) {
+    report(
+      'retry.attempts',
+      `${quote(attempts)} – must be a whole number from 1 to ${MOST}, which is for ever`,
+    )
   }
   const timeoutMs = readElapsed(timeout, 'timeout', report)
   if (timeoutMs !== undefined && (timeoutMs <= 0 || timeoutMs > LONGEST_TIMER_MS)) {
@@ -225,8 +243,11 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     report('transactional', `${quote(transactional)} – must be true or false`)
   }
   const { concurrency = null, concurrencyKey = null } = definition
-  if (concurrency !== null && (!Number.isInteger(concurrency) || concurrency < 1)) {
-    report('concurrency', `${quote(concurrency)} – must be a whole number of at least 1`)
+  if (concurrency !== null && !isCount(concurrency)) {
+    report(
+      'concurrency',
+      `${quote(concurrency)} – must be a whole number from 1 to ${MOST}; leave it out for any number`,
+    )
   }
   if (concurrencyKey !== null && !(typeof concurrencyKey === 'string' && KEY_PATH.test(concurrencyKey))) {
     report('concurrencyKey', `${quote(concurrencyKey)} – must name a field of the input, such as "customer"`)
@@ -236,7 +257,7 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
   }
   return {
     name,
-    schema: definition.input,
+    schema: input,
     retry: { attempts: hasOneAttempt ? 1 : attempts, backoff },
     timeoutMs,
     leaseMs,
@@ -248,6 +269,14 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     transactional,
     handler,
   }
+}
+
+function isObject(value: unknown): boolean {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function isCount(value: unknown): boolean {
+  return Number.isInteger(value) && (value as number) >= 1 && (value as number) <= MOST
 }
 
 const KEY_PATH = /^[^.{},"\\\s]+(\.[^.{},"\\\s]+)*$/

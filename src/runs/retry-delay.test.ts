@@ -21,3 +21,13 @@ it('leaves the share of the wait to chance that is asked for', () => {
   const backoff = { firstMs: 100, factor: 1, maxMs: 1000, jitter: 0.5 }
   expect(delays({ attempts: 3, backoff }, 1)).toEqual([50, 50, null, null, null])
 })
+
+it('is a number however many attempts there were', () => {
+  const after = (firstMs: number) =>
+    retryDelayMs(
+      { attempts: 2_147_483_647, backoff: { firstMs, factor: 2, maxMs: 1000, jitter: 0 } },
+      1_000_000,
+      0,
+    )
+  expect([after(0), after(1)]).toEqual([0, 1000])
+})

@@ -46,7 +46,9 @@ export interface Retry {
 export function retryDelayMs({ attempts, backoff }: Retry, attempt: number, random: number): number | null {
   if (attempt >= attempts) return null
   if (!('firstMs' in backoff)) return backoff[Math.min(attempt, backoff.length) - 1] ?? null
-  const whole = Math.min(backoff.firstMs * backoff.factor ** (attempt - 1), backoff.maxMs)
+  // Infinite after many attempts, and that times nothing is no number.
+  const grown = Math.min(backoff.factor ** (attempt - 1), Number.MAX_VALUE)
+  const whole = Math.min(backoff.firstMs * grown, backoff.maxMs)
   return Math.round(whole * (1 - backoff.jitter * random))
 }
 

@@ -11,7 +11,7 @@ import { readNow } from '../store/queries/schedules.js'
 import { setAsideFirst, setAsideProvider } from '../store/queries/set-aside.js'
 import { isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
-import { type DurationInput, durationToMs } from '../time/duration.js'
+import type { DurationInput } from '../time/duration.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
@@ -38,15 +38,6 @@ export const SCHEDULER_DEFAULTS = {
   batch: 1000,
   retention: { succeeded: '30 days', failed: '90 days' },
 } satisfies SchedulerOptions
-
-export function retentionOf(option: RetentionOption): Retention | null {
-  if (option === false) return null
-  const { succeeded, failed } = { ...SCHEDULER_DEFAULTS.retention, ...option }
-  return {
-    succeededMs: durationToMs(succeeded, 'scheduler.retention.succeeded'),
-    failedMs: durationToMs(failed, 'scheduler.retention.failed'),
-  }
-}
 
 /** Of a herd: while the database records one, this process plans the other. */
 const BATCHES_AT_ONCE = 2

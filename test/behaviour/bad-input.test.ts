@@ -4,6 +4,7 @@ import type { Harness } from '../../src/testing/index.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
+const ID = '018f0000-0000-7000-8000-000000000000'
 const minutely = { job: 'noop', timing: every('1 minute') }
 
 async function open() {
@@ -52,6 +53,11 @@ const CALLS: [string, string, (h: Harness, schedules: Loose) => unknown, RegExp]
   ['options', 'missing', (_, s) => s.occurrences('s'), /must be an object with from, to/],
   ['to', 'missing', (_, s) => s.occurrences('s', { from: AT }), /is missing/],
   ['options', 'missing', (_, s) => s.backfill('s'), /must be an object/],
+  ['jobs', 'unknown filter', (h) => h.runs.retryAll({ jobs: 'a' } as never), /did you mean "job"/],
+  ['reason', 'with U+0000', (h) => h.runs.cancel(ID, { reason: 'a\0' }), /must be a text/],
+  ['reason', 'with U+0000', (h) => h.escapement.claiming.pause({ reason: 'a\0' }), /must be a text/],
+  ['options', 'null', (h) => h.runs.enqueue('noop', 1, null as never), /must be an object with at/],
+  ['roles', 'unknown', (h) => h.escapement.start({ roles: ['wroker'] as never }), /did you mean "worker"/],
   ['dryRun', 'in text', (_, s) => s.backfill('s', { from: AT, to: AT, dryRun: 'no' }), /true or false/],
 ]
 

@@ -376,14 +376,14 @@ describe('what is wrong', () => {
   it('with the job is found where nobody has published it', async () => {
     const { h } = await open()
     expect(await refusal(h.runs.enqueue('nop', 1))).toEqual({
-      code: 'job_not_found',
+      code: 'unknown_job',
       lines: ['job: there is no job "nop" (did you mean "noop"?). Known: noop.'],
     })
     expect(await refusal(h.runs.enqueue('' as never, 1))).toMatchObject({
       lines: ['job: "" – must be a job or the name of one'],
     })
     const inside = h.escapement.database.transaction((tx) => h.runs.enqueue('nop', 1, { tx }))
-    expect(await refusal(inside)).toMatchObject({ code: 'job_not_found' })
+    expect(await refusal(inside)).toMatchObject({ code: 'unknown_job' })
   })
 })
 

@@ -161,7 +161,7 @@ describe('running', () => {
     const h = await openHarness({ at: AT })
     h.job('report', { handler: () => {} })
     await expect(h.schedules.put('s', { job: 'reprot', timing: every('1 day') })).rejects.toMatchObject({
-      code: 'job_not_found',
+      code: 'unknown_job',
       message: 'job: there is no job "reprot" (did you mean "report"?). Known: report.',
     })
   })

@@ -135,16 +135,16 @@ export interface FailedRun {
   finished_at: Date
 }
 
-/** Failed runs, the longest ago first, after `after`. */
+/** Runs that failed up to `through`, the longest ago first, after `after`. */
 export async function listFailed(
   session: Session,
   filter: FailedFilter,
-  { after, limit }: { after: FailedRun | null; limit: number },
+  { after, through, limit }: { after: FailedRun | null; through: Date; limit: number },
 ): Promise<FailedRun[]> {
   return session.query<FailedRun>(
     `select e.id, r.schedule_id, e.finished_at
      from {schema}.runs_ended as e join {schema}.runs_asked as r on r.id = e.id
-     where e.state = 'failed' and ($1::timestamptz is null or (e.finished_at, e.id) > ($1, $2))
+     where e.state = 'failed' and e.finished_at <= $9 and ($1::timestamptz is null or (e.finished_at, e.id) > ($1, $2))
        and ($4::text is null or r.job = $4) and ($5::text is null or r.queue = $5) and ($6::uuid is null or r.schedule_id = $6)
        and ($7::timestamptz is null or e.finished_at >= $7) and ($8::timestamptz is null or e.finished_at < $8)
      order by e.finished_at, e.id limit $3`,
@@ -157,6 +157,7 @@ export async function listFailed(
       filter.scheduleId ?? null,
       filter.finishedAfter ?? null,
       filter.finishedBefore ?? null,
+      through,
     ],
   )
 }
