@@ -145,7 +145,7 @@ describe('running', () => {
     ])
   })
 
-  it('leaves the runs of a job that this worker does not have', async () => {
+  it('leaves the runs of a job that this worker does not have, and doctor says so where nobody has it', async () => {
     const h = await openHarness({ at: AT })
     const other = await openHarness({ at: AT, schema: h.schema })
     other.job('elsewhere', { handler: () => {} })
@@ -153,6 +153,16 @@ describe('running', () => {
     await h.schedules.put('s', { job: 'elsewhere', timing: every('1 day') })
     await h.advance('1 second')
     expect(await h.runs.list({ schedule: 's' })).toMatchObject([{ state: 'pending', attempt: 0 }])
+    expect(await h.escapement.doctor()).toEqual([])
+    h.jump('2 minutes')
+    expect(await h.escapement.doctor()).toEqual([
+      {
+        kind: 'unknown_job',
+        subject: 'elsewhere',
+        detail: '1 runs wait for it',
+        fix: expect.stringContaining('start a worker that has this job'),
+      },
+    ])
     await other.advance('1 second')
     expect(await h.runs.list({ schedule: 's' })).toMatchObject([{ state: 'succeeded', attempt: 1 }])
   })

@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { every, type JobDefinition, NonRetryableError, once, RetryAfterError } from '../../src/index.js'
+import type { Param } from '../../src/store/database.js'
 import type { Harness } from '../../src/testing/harness.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { sharedDatabase } from '../support/database.js'
@@ -416,6 +417,50 @@ describe('claiming', () => {
     expect((await run()).state).toBe('succeeded')
   })
 
+  it('that is paused leaves what runs alone: its lease is renewed, and its outcome counts', async () => {
+    const { h, run } = await open({
+      lease: '30s',
+      handler: async ({ heartbeat }) => {
+        await h.escapement.claiming.pause()
+        h.jump('20 seconds')
+        await heartbeat()
+        // Somebody who looks for leases that have expired.
+        other.jump('40 seconds')
+        await other.advance('0s')
+      },
+    })
+    const other = await openHarness({ at: AT, schema: h.schema })
+    await h.schedules.put('s', now)
+    await h.advance('0s')
+    expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
+    expect((await h.escapement.claiming.status()).paused).toBe(true)
+  })
+
+  it('gives back what it took in a claim whose answer was lost', async () => {
+    const database = await sharedDatabase()
+    const claims = { lost: 1 }
+    const losing = {
+      kind: database.kind,
+      transaction: database.transaction.bind(database),
+      listen: database.listen.bind(database),
+      holdLock: database.holdLock.bind(database),
+      close: async () => {},
+      async query<Row>(text: string, params: readonly Param[] = []): Promise<Row[]> {
+        const rows = await database.query<Row>(text, params)
+        if (!text.includes("set state = 'running'") || claims.lost-- <= 0) return rows
+        throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
+      },
+    }
+    const { h, run } = await open({}, { database: losing })
+    const planner = await openHarness({ at: AT, schema: h.schema })
+    await h.schedules.put('s', now)
+    await planner.advance('0s')
+    await expect(h.advance('0s')).rejects.toMatchObject({ code: 'ECONNRESET' })
+    expect(await run()).toMatchObject({ state: 'running', attempt: 1 })
+    await h.advance('0s')
+    expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
+  })
+
   it('takes priority first, then age', async () => {
     const order: string[] = []
     const { h } = await open(
@@ -597,16 +642,33 @@ describe('a transactional job', () => {
   })
 
   it('runs its gate, its lanes and its breaker as any other', async () => {
-    const { h, count, run } = await counting()
+    const works = { isClosed: false, fails: false }
+    const { h, count, run } = await counting(
+      () => {
+        if (works.fails) throw new Error('down')
+      },
+      { gate: () => !works.isClosed || { reason: 'closed for lunch' } },
+    )
     await h.schedules.put('s', {
       job: 'work',
-      timing: every('1 minute'),
+      timing: every('30 seconds'),
       overlap: 'queue',
       breaker: { failures: 1 },
     })
-    await h.advance('2 minutes')
-    expect(await count()).toBe(3)
-    expect((await run()).state).toBe('succeeded')
+    await h.advance('0s')
+    expect(await count()).toBe(1)
+    works.isClosed = true
+    await h.advance('30 seconds')
+    expect(await run()).toMatchObject({ state: 'skipped', error: { message: 'closed for lunch' } })
+    expect((await h.schedules.get('s')).state).toBe('active')
+    Object.assign(works, { isClosed: false, fails: true })
+    // The second attempt of 12:01 fails at 12:02, when an occurrence waits behind it.
+    await h.advance('90 seconds')
+    expect((await h.schedules.get('s')).state).toBe('broken')
+    works.fails = false
+    await h.advance('1 minute')
+    expect(await run()).toMatchObject({ state: 'succeeded', planTime: new Date('2026-03-01T12:01:30Z') })
+    expect(await count()).toBe(2)
   })
 })
 

@@ -13,6 +13,8 @@ import { damageOf } from '../support/process-with-zone-data.js'
 
 const demo = fileURLToPath(new URL('../../examples/demo/escapement.config.ts', import.meta.url))
 
+const hanging = fileURLToPath(new URL('fixtures/hanging.config.ts', import.meta.url))
+
 function temporaryFolder(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-cli-'))
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
@@ -168,6 +170,17 @@ describe('up', () => {
     expect(await process.kill('SIGTERM')).toBe(0)
     // Nobody runs any more: the folder itself answers.
     expect((await run(['schedules', 'list'], {}, cwd)).lines).toHaveLength(3)
+  })
+
+  it('waits for what runs at the first signal, and stops at once at the second', async () => {
+    const schema = freshSchemaName()
+    const args = ['up', '--port', '0', '--config', hanging, '--schema', schema]
+    const process = spawnEscapement(args, { cwd: temporaryFolder(), env: { DATABASE_URL: postgresUrl() } })
+    onTestFinished(() => void process.child.kill('SIGKILL'))
+    await process.line(/^at work$/)
+    process.child.kill('SIGTERM')
+    await process.line(/^Stopping/)
+    expect(await process.kill('SIGINT')).toBe(130)
   })
 
   it('answers loopback hosts only, and no foreign origin', async () => {

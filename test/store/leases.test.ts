@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
-import { every } from '../../src/index.js'
+import { every, type ScheduleDefinition } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { claimRuns, releaseClaims } from '../../src/store/queries/claiming.js'
 import { recoverExpiredLeases, releaseLeases, renewLeases } from '../../src/store/queries/leases.js'
@@ -20,10 +20,10 @@ const LEASE_MS = 6_000
 const RETRIED = { retry: { attempts: 3 }, onStale: 'retry' } as const
 const AT_MOST_ONCE = { retry: { attempts: 1 }, onStale: 'fail' } as const
 
-async function claimed() {
+async function claimed(fields: Partial<ScheduleDefinition> = {}) {
   const h = await openHarness({ at: AT })
   h.job('noop', { handler: () => {} })
-  await h.schedules.put('s', { job: 'noop', timing: every('1 day') })
+  await h.schedules.put('s', { job: 'noop', timing: every('1 day'), ...fields })
   const clock = createManualClock(AT)
   const store = createStore(await sharedDatabase(), h.schema, clock)
   const planner = await openHarness({ at: AT, schema: h.schema })
@@ -162,6 +162,28 @@ describe('leases', () => {
     await counted(success(lease))
     expect(await counted(success(lease))).toEqual([true])
     expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
+  })
+
+  it('end in one transaction with what follows: a breaker that cannot be written leaves nothing behind', async () => {
+    const { h, store, run, counted, lease } = await claimed({ breaker: { failures: 1 } })
+    const { scheduleId, trigger, planTime } = await run()
+    const failure = {
+      ...lease,
+      of: { scheduleId: scheduleId!, trigger, planTime, isLaned: false, hasBreaker: true },
+      totals: null,
+      state: 'failed',
+      delayMs: 0,
+      code: 'handler_error',
+      message: 'down',
+      stack: null,
+    } as const
+    await store.query(`alter table {schema}.schedules add constraint unbreakable check (state <> 'broken')`)
+    await expect(counted(failure)).rejects.toMatchObject({ code: '23514' })
+    expect(await run()).toMatchObject({ state: 'running', attempt: 1 })
+    expect(await h.runs.attempts(lease.runId)).toEqual([])
+    await store.query('alter table {schema}.schedules drop constraint unbreakable')
+    expect(await counted(failure)).toEqual([true])
+    expect([(await run()).state, (await h.schedules.get('s')).state]).toEqual(['failed', 'broken'])
   })
 
   it('are given back without spending an attempt, and the token is worth nothing then', async () => {
