@@ -1,4 +1,4 @@
-import { hostNow } from '../clock.js'
+import { hostNow, monotonicMs } from '../clock.js'
 import { EscapementError, mistakesError } from '../errors.js'
 import { createGatherer } from '../gather.js'
 import { type DirectBatch, identify, LARGEST_BATCH, toBatches } from '../runs/direct-batches.js'
@@ -8,13 +8,14 @@ import {
   type EnqueueItem,
   readDirectRuns,
 } from '../runs/direct-run.js'
-import { type AnyJob, checkInput, type Job } from '../runs/job.js'
+import type { AnyJob, Job } from '../runs/job.js'
 import { checkTransaction, overTransaction, type TransactionLike } from '../store/caller-transaction.js'
 import { insertDirectRuns } from '../store/queries/enqueueing.js'
+import type { PublishedJob } from '../store/queries/workers.js'
 import { isRefusal } from '../store/refusal.js'
 import type { Session } from '../store/store.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
-import { codeOf, requireJobs } from './known-jobs.js'
+import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
 import type { VerbParts } from './verb.js'
 
 export interface EnqueueManyOptions {
@@ -48,7 +49,7 @@ export interface Enqueueing {
  * transaction holds costs nobody else more than a moment.
  */
 export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
-  const published = new Set<AnyJob | string>()
+  const published = new Map<string, { job: PublishedJob | undefined; untilMs: number }>()
   const keyless = createGatherer({
     writeBatch: insertAlone,
     isDivisible: isRefusal,
@@ -121,17 +122,21 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
     if (tx === undefined) store.database.refuseInsideTransaction?.()
     const session = tx === undefined ? store : store.over(overTransaction(tx))
     const code = codeOf(jobs, job)
-    if (code?.schema) {
-      for (const [index, { input }] of items.entries()) {
-        await checkInput(code, input, `${pathOf(index)}input`)
-      }
-    }
-    // A job that was published once stays so.
-    if (!code && !published.has(job)) {
-      await requireJobs(session, jobs, [job])
-      published.add(job)
+    const checked = code ?? (await findPublished(session, job))
+    for (const [index, { input }] of items.entries()) {
+      await checkInputOf(checked, input, `${pathOf(index)}input`)
     }
     return { runs, session }
+  }
+
+  /** Remembered for a moment: it changes with a deploy, and callers come by the thousand. */
+  async function findPublished(session: Session, job: AnyJob | string): Promise<PublishedJob | undefined> {
+    const name = typeof job === 'string' ? job : job.name
+    const known = published.get(name)
+    if (known && monotonicMs() < known.untilMs) return known.job
+    const found = (await requireJobs(session, jobs, [job])).find((one) => one.name === name)
+    published.set(name, { job: found, untilMs: monotonicMs() + PUBLISHED_FOR_MS })
+    return found
   }
 
   function emit(job: string, enqueued: readonly Enqueued[]): void {
@@ -201,6 +206,8 @@ function checkManyOptions(items: unknown, options: object): void {
     return index === -1 || report(`items[${index}]`, `${quote(items[index])} – must be { input, … }`)
   })
 }
+
+const PUBLISHED_FOR_MS = 10_000
 
 /** How long a statement waits for a key that another transaction is just using. */
 const PATIENCE_MS = 100

@@ -1,12 +1,16 @@
-import { type AnyJob, isJob } from '../runs/job.js'
+import { checkBySchema } from '../runs/input-schema.js'
+import { type AnyJob, checkInput, isJob } from '../runs/job.js'
 import { type JobRegistry, unknownJob } from '../runs/job-registry.js'
 import { listJobs, type PublishedJob } from '../store/queries/workers.js'
 import type { Session } from '../store/store.js'
 
 /** The code of a job, where this process has it: a handle is the code. */
 export function codeOf(jobs: JobRegistry, job: AnyJob | string): AnyJob | undefined {
-  if (isJob(job)) return job
-  return jobs.get(typeof job === 'string' ? job : (job as { name: string }).name)
+  return isJob(job) ? job : jobs.get(nameOf(job))
+}
+
+function nameOf(job: AnyJob | string): string {
+  return typeof job === 'string' ? job : job.name
 }
 
 /** What workers have published, if a job is asked for that this process has not; one that nobody has is refused. */
@@ -15,13 +19,31 @@ export async function requireJobs(
   jobs: JobRegistry,
   asked: readonly (AnyJob | string)[],
 ): Promise<PublishedJob[]> {
-  const missing = asked.filter((job) => codeOf(jobs, job) === undefined)
+  const missing = asked.filter((job) => codeOf(jobs, job) === undefined).map(nameOf)
   if (missing.length === 0) return []
-  const published = await listJobs(session)
+  const published = await listJobs(session, missing)
   const known = new Set([...jobs.all(), ...published].map(({ name }) => name))
-  for (const job of missing) {
-    const name = typeof job === 'string' ? job : job.name
+  for (const name of missing) {
     if (!known.has(name)) throw unknownJob(name, [...known])
   }
   return published
+}
+
+/** The code of a job, or what was published of it; undefined where nobody has told of it. */
+export async function findJob(
+  { store, jobs }: { store: Session; jobs: JobRegistry },
+  name: string,
+): Promise<AnyJob | PublishedJob | undefined> {
+  return jobs.get(name) ?? (await listJobs(store, [name])).find((job) => job.name === name)
+}
+
+/** By the code of the job, or else by what was published of it; `at` is where the input was given. */
+export async function checkInputOf(
+  job: AnyJob | PublishedJob | undefined,
+  input: unknown,
+  at = 'input',
+): Promise<void> {
+  if (job === undefined) return
+  if (isJob(job)) await checkInput(job, input, at)
+  else if (job.input_schema) await checkBySchema(job.input_schema, input ?? null, at)
 }

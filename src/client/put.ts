@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { createBreather } from '../breather.js'
 import { actOf } from '../events/schedule-events.js'
-import { type AnyJob, checkInput } from '../runs/job.js'
+import type { AnyJob } from '../runs/job.js'
 import { boundsOf, costOfBounds, countAhead } from '../schedules/bounds.js'
 import { firstPlanTime } from '../schedules/plan.js'
 import {
@@ -28,7 +28,7 @@ import { type Change, changeSchedules, deleteDone } from './change.js'
 import type { ChangeContext } from './change-context.js'
 import { type ChangedTo, planTimeFields } from './changed-row.js'
 import { type Enabled, expectOpenGates } from './gating.js'
-import { codeOf, requireJobs } from './known-jobs.js'
+import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
 import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
@@ -213,8 +213,8 @@ export async function declare(
   const asked = definitions.map(({ definition }) => definition.job)
   const published = await requireJobs(store, jobs, asked)
   for (const [index, { content }] of parsed.entries()) {
-    const job = codeOf(jobs, asked[index]!)
-    if (job) await checkInput(job, content.input)
+    const job = codeOf(jobs, asked[index]!) ?? published.find(({ name }) => name === content.job)
+    await checkInputOf(job, content.input)
   }
   const hasProvider = (job: AnyJob | string, name: string) =>
     codeOf(jobs, job)?.scopes !== undefined || published.some((one) => one.name === name && one.provider)

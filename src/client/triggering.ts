@@ -1,7 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { EscapementError, mistakesError } from '../errors.js'
 import { runCreated } from '../events/run-events.js'
-import { checkInput } from '../runs/job.js'
 import { uuidOf } from '../runs/run-id.js'
 import { jsonMistake } from '../runs/storable.js'
 import { DEFAULT_SCOPE } from '../schedules/schedule.js'
@@ -13,6 +12,7 @@ import { findSchedule } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import { logAction } from './change.js'
 import type { ChangeContext } from './change-context.js'
+import { checkInputOf, findJob } from './known-jobs.js'
 import { settleFirst } from './settling.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
@@ -32,8 +32,7 @@ export async function triggerRun(parts: VerbParts, name: string, options: Trigge
     if (mistake) throw mistakesError('input_invalid', [mistake])
     // Before the lock: a schema is the user's code.
     const row = await findSchedule(parts.store, name)
-    const job = row && parts.jobs.get(row.job)
-    if (job) await checkInput(job, options.input)
+    if (row) await checkInputOf(await findJob(parts, row.job), options.input)
   }
   const verb = { action: 'trigger', actor: options.actor }
   const outcome = await withLockedOne(parts, name, verb, (context, row) =>

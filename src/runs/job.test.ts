@@ -37,6 +37,7 @@ describe('defineJob', () => {
     ],
     [{ retry: null }, /retry: null – must be an object with attempts, backoff/],
     [{ input: {} }, /input: \{\} – must be a Standard Schema/],
+    [{ inputSchema: 'string' }, /inputSchema: "string" – must be a JSON Schema, or false/],
     [{ concurrencyKey: 'a b' }, /concurrencyKey: "a b" – must name a field of the input/],
     [{ gate: true }, /gate: true – must be a function/],
     [{ transactional: 1 }, /transactional: 1 – must be true or false/],

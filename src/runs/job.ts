@@ -4,6 +4,7 @@ import type { Logger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { type DurationInput, readElapsed } from '../time/duration.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
+import { type JsonSchema, jsonSchemaOf } from './input-schema.js'
 import {
   BACKOFF_DEFAULTS,
   type ExponentialBackoff,
@@ -12,7 +13,7 @@ import {
   type RetryPolicy,
 } from './retry-delay.js'
 import type { Run } from './run.js'
-import { isStorable } from './storable.js'
+import { isStorable, jsonMistake } from './storable.js'
 
 /** What a handler is given. Its return value becomes the run's `result`. */
 export interface HandlerContext<Input = unknown, Transactional extends boolean = boolean> {
@@ -68,6 +69,11 @@ export interface JobDefinition<
 > {
   /** Any Standard Schema (zod, valibot, arktype); inputs are checked when a schedule is put and before a run starts. */
   input?: Schema
+  /**
+   * The same in JSON Schema. Workers publish it, and processes that ask for the job by its name check inputs against it.
+   * Without it, it is what `input` says of itself, as schemas of zod and arktype do; false publishes none.
+   */
+  inputSchema?: JsonSchema | false
   retry?: RetryPolicy
   /**
    * How long one attempt may take; then its signal is aborted and the attempt has failed with `timed_out`.
@@ -126,6 +132,8 @@ export const JOB_DEFAULTS = {
 export interface Job<Input = unknown> {
   readonly name: string
   readonly schema: StandardSchemaV1 | undefined
+  /** What is published of its input. */
+  readonly inputSchema: JsonSchema | null
   readonly retry: Retry
   readonly timeoutMs: number
   readonly leaseMs: number
@@ -161,6 +169,7 @@ const RETRY_FIELDS = ['attempts', 'backoff']
 const BACKOFF_FIELDS = ['first', 'factor', 'max', 'jitter']
 const FIELDS = [
   'input',
+  'inputSchema',
   'retry',
   'timeout',
   'lease',
@@ -202,9 +211,7 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     timeout = JOB_DEFAULTS.timeout,
     lease = JOB_DEFAULTS.lease,
   } = definition
-  if (input !== undefined && typeof input?.['~standard']?.validate !== 'function') {
-    report('input', `${quote(input)} – must be a Standard Schema, such as those of zod, valibot and arktype`)
-  }
+  const inputSchema = readInputSchema(definition, report)
   if (!isObject(retry)) return report('retry', `${quote(retry)} – must be an object with attempts, backoff`)
   for (const field of Object.keys(retry)) {
     if (!RETRY_FIELDS.includes(field))
@@ -258,6 +265,7 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
   return {
     name,
     schema: input,
+    inputSchema,
     retry: { attempts: hasOneAttempt ? 1 : attempts, backoff },
     timeoutMs,
     leaseMs,
@@ -269,6 +277,23 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     transactional,
     handler,
   }
+}
+
+/** What is published of the input. */
+function readInputSchema({ input, inputSchema }: Partial<JobDefinition>, report: Report): JsonSchema | null {
+  if (input !== undefined && typeof input?.['~standard']?.validate !== 'function') {
+    report('input', `${quote(input)} – must be a Standard Schema, such as those of zod, valibot and arktype`)
+    return null
+  }
+  if (inputSchema === undefined) return input === undefined ? null : jsonSchemaOf(input)
+  if (inputSchema === false) return null
+  if (!isObject(inputSchema)) {
+    report('inputSchema', `${quote(inputSchema)} – must be a JSON Schema, or false`)
+    return null
+  }
+  const mistake = jsonMistake(inputSchema, 'inputSchema')
+  if (mistake) report(mistake.field, mistake.message)
+  return inputSchema
 }
 
 function isObject(value: unknown): boolean {

@@ -32,7 +32,7 @@ export interface SchedulerOptions {
   retention?: RetentionOption
 }
 
-export type RetentionOption = false | { succeeded?: DurationInput; failed?: DurationInput }
+type RetentionOption = false | { succeeded?: DurationInput; failed?: DurationInput }
 
 export const SCHEDULER_DEFAULTS = {
   batch: 1000,

@@ -91,6 +91,7 @@ function policiesOf({ retry, timeoutMs, leaseMs, onStale, concurrency, concurren
     transactional: job.transactional,
     gate: job.gate !== undefined,
     provider: job.scopes !== undefined,
+    inputSchema: job.inputSchema,
   }
 }
 

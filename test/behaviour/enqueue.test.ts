@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
-import { createEscapement, type Database, defineJob } from '../../src/index.js'
+import { createEscapement, type Database, defineJob, every } from '../../src/index.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
@@ -288,13 +288,13 @@ describe('many callers at once', () => {
   })
 })
 
-describe('what is wrong', () => {
-  const refusal = (promise: Promise<unknown>) =>
-    promise.then(
-      () => expect.fail('expected a refusal'),
-      ({ code, message }) => ({ code, lines: message.split('\n') }),
-    )
+const refusal = (promise: Promise<unknown>) =>
+  promise.then(
+    () => expect.fail('expected a refusal'),
+    ({ code, message }) => ({ code, lines: message.split('\n') }),
+  )
 
+describe('what is wrong', () => {
   it('is named field by field', async () => {
     const { h, noop, count } = await open()
     const options = { prioritty: 1, priority: 2 ** 31, queue: '', key: '', at: 'tomorrow', tx: 5 }
@@ -408,5 +408,41 @@ describe('a process without the code', () => {
     // @ts-expect-error It is a number.
     await expect(other.runs.enqueue(later, 'a')).rejects.toMatchObject({ code: 'input_invalid' })
     await other.close()
+  })
+
+  it('has its inputs checked by the schema that a worker has published', async () => {
+    const { h } = await open()
+    const input = z.object({ customer: z.string() })
+    h.job('typed', { input, handler: () => {} })
+    h.job('told', { inputSchema: { type: 'string' }, handler: () => {} })
+    h.job('untold', { input, inputSchema: false, handler: () => {} })
+    await h.advance('0s')
+    const other = await openHarness({ at: AT, schema: h.schema })
+    const lines = async (promise: Promise<unknown>) => (await refusal(promise)).lines
+    const wrong = { customer: 5 }
+    expect(await refusal(other.runs.enqueue('typed', wrong))).toEqual({
+      code: 'input_invalid',
+      lines: ['input.customer: must be string'],
+    })
+    const items = [{ input: { customer: 'acme' } }, { input: {} }]
+    expect(await lines(other.runs.enqueueMany('typed', items))).toEqual([
+      'items[1].input.customer: is missing',
+    ])
+    expect(await lines(other.runs.enqueue('told', 5))).toEqual(['input: must be string'])
+    const daily = { timing: every('1 day'), job: 'typed' }
+    expect(await lines(other.schedules.put('s', { ...daily, input: wrong }))).toEqual([
+      'input.customer: must be string',
+    ])
+    await other.schedules.put('s', { ...daily, input: { customer: 'acme' } })
+    expect(await lines(other.schedules.trigger('s', { input: wrong }))).toEqual([
+      'input.customer: must be string',
+    ])
+    for (const [job, given] of [
+      ['typed', { customer: 'acme' }],
+      ['told', 'text'],
+      ['untold', wrong],
+    ] as const) {
+      expect(await other.runs.enqueue(job, given)).toMatchObject({ created: true })
+    }
   })
 })

@@ -164,6 +164,21 @@ describe.each(Object.keys(LIBRARIES))('in a transaction of %s', (name) => {
     expect(await ordersOf(order + 1)).toHaveLength(0)
   })
 
+  it('the input for a job whose code is elsewhere is checked by what was published of it', async () => {
+    const job = `elsewhere-${name}`
+    await escapement.database.query(
+      `insert into ${quoted}.jobs (name, policies, published_at) values ($1, $2::jsonb, now())`,
+      [job, JSON.stringify({ inputSchema: { type: 'string' } })],
+    )
+    const enqueue = (input: unknown) =>
+      library.transaction((tx) => escapement.runs.enqueue<unknown>(job, input, { tx }))
+    await expect(enqueue(5)).rejects.toMatchObject({
+      code: 'input_invalid',
+      message: 'input: must be string',
+    })
+    expect(await enqueue('text')).toMatchObject({ created: true })
+  })
+
   it('the same key twice is one run, within a transaction and in the next', async () => {
     const key = `${name}:once`
     const answers = await library.transaction(async (tx) => [

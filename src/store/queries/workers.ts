@@ -1,3 +1,4 @@
+import type { JsonSchema } from '../../runs/input-schema.js'
 import { NOW, type Session } from '../store.js'
 
 export interface WorkerRegistration {
@@ -165,10 +166,17 @@ export interface PublishedJob {
   name: string
   /** Whether its scopes come from a provider. */
   provider: boolean
+  /** The JSON Schema of its input, where it has one and is asked for. */
+  input_schema: JsonSchema | null
 }
 
-export function listJobs(session: Session): Promise<PublishedJob[]> {
-  return session.query<PublishedJob>(
-    `select name, coalesce((policies->>'provider')::boolean, false) as provider from {schema}.jobs order by name`,
+/** All of them, with the input schemas of those that are named. Also runs inside the transactions of other libraries. */
+export async function listJobs(session: Session, names: readonly string[]): Promise<PublishedJob[]> {
+  const rows = await session.query<Omit<PublishedJob, 'input_schema'> & { input_schema: string | null }>(
+    `select name, coalesce((policies->>'provider')::boolean, false) as provider,
+       case when name = any($1::text[]) then policies->>'inputSchema' end as input_schema
+     from {schema}.jobs order by name`,
+    [names],
   )
+  return rows.map((row) => ({ ...row, input_schema: row.input_schema && JSON.parse(row.input_schema) }))
 }
