@@ -33,6 +33,13 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T>
 
   /**
+   * The same for a handler, which may hold it for as long as it takes: only so many are open at once that all other calls
+   * find a connection beside them, and further ones wait. The server ends one of whose process it has heard nothing for
+   * `silentMs`, and so gives free what that had locked.
+   */
+  longTransaction<T>(work: (tx: Transaction) => Promise<T>, limits: { silentMs: number }): Promise<T>
+
+  /**
    * Calls `listener` with the payload of each notification on `channel`. Notifications are hints: they may be lost
    * while a connection is re-established, and where none can be had they do not come. Resolves once the channel is
    * listened to, or will be as soon as there is a connection; the answer stops it.

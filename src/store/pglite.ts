@@ -8,6 +8,7 @@ import { parameterText } from './parameters.js'
 import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
 import { errorFromFields } from './pglite-errors.js'
 import type { MaintenanceLimits, ThreadOptions } from './pglite-messages.js'
+import { createPlaces } from './places.js'
 
 export interface PGliteOptions {
   /** Where the database lives; created when absent. Without it, it is in memory and gone on `close()`. */
@@ -86,6 +87,8 @@ class PGliteDatabase implements EmbeddedDatabase {
   readonly #engine: PGliteEngine
   readonly #listeners = new Map<string, Set<(payload: string) => void>>()
   readonly #current = new AsyncLocalStorage<PGliteTransaction>()
+  /** One handler at a time, so that what others ask for meanwhile comes before the next one. */
+  readonly #inPlace = createPlaces(1)
   #turn: Promise<unknown> = Promise.resolve()
   #closing: Promise<void> | null = null
 
@@ -122,6 +125,12 @@ class PGliteDatabase implements EmbeddedDatabase {
         throw error
       }
     })
+  }
+
+  /** Nobody else is there for whom a silent process would hold anything up. */
+  async longTransaction<T>(work: (tx: Transaction) => Promise<T>): Promise<T> {
+    this.refuseInsideTransaction()
+    return await this.#inPlace(() => this.transaction(work))
   }
 
   async listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>> {

@@ -1,8 +1,10 @@
+import type { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
 import { ARRAY_ELEMENTS, PARSERS } from './column-types.js'
 import type { Database, Param, Transaction } from './database.js'
 import { parameterText } from './parameters.js'
+import { createPlaces } from './places.js'
 import type { Listener } from './postgres-listener.js'
 
 /** What we need of a caller's `pg` pool, whichever copy of `pg` it comes from. */
@@ -37,21 +39,34 @@ type Deadline = number | null
 const BEGIN_GUARDED = `begin isolation level read committed; set local idle_in_transaction_session_timeout = '5s';
   set local lock_timeout = '10s'; set local enable_seqscan = off`
 const BEGIN = 'begin isolation level read committed'
+/** No statement at all: it takes no snapshot, so that a handler may still choose its isolation level after it. */
+const ALIVE = '-- a handler is at work'
 const ROLLBACK_DEADLINE_MS = 5_000
 
 export interface PoolOwner {
   listener: Listener
   deadlineMs: Deadline
+  /** How many of its connections handlers may hold at once. */
+  longTransactions: number
+  /** Of a pool with one connection: which transaction a call is made in, as it could never be answered there. */
+  sole?: AsyncLocalStorage<SoleTransaction>
   end(): Promise<void>
 }
 
+export interface SoleTransaction {
+  isOpen: boolean
+}
+
 /** The connection port over a pool. */
-export function overPool(pool: PoolLike, { listener, deadlineMs, end }: PoolOwner): Database {
+export function overPool(pool: PoolLike, owner: PoolOwner): Database {
+  const { listener, deadlineMs, sole, end } = owner
+  const inPlace = createPlaces(owner.longTransactions)
   const underWay = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
 
   // Awaited at each step, so that an error's stack leads back to the caller.
   async function track<T>(work: () => Promise<T>): Promise<T> {
+    refuseInsideTransaction()
     if (closed) throw closedError()
     const promise = work()
     underWay.add(promise)
@@ -62,13 +77,32 @@ export function overPool(pool: PoolLike, { listener, deadlineMs, end }: PoolOwne
     }
   }
 
+  function refuseInsideTransaction(): void {
+    if (sole?.getStore()?.isOpen) throw soleConnection()
+  }
+
+  const transaction = <T>(begin: string, work: (tx: Transaction) => Promise<T>, silentMs?: number) =>
+    withClient(pool, deadlineMs, async (borrowed) => {
+      if (sole === undefined) return await inTransaction(borrowed, begin, work, silentMs)
+      const current = { isOpen: true }
+      const within = (tx: Transaction) => sole.run(current, work, tx)
+      return await inTransaction(borrowed, begin, within, silentMs).finally(() => {
+        current.isOpen = false
+      })
+    })
+
   return {
     kind: 'postgres',
+    ...(sole && { refuseInsideTransaction }),
     async query(text, params) {
       return await track(() => withClient(pool, deadlineMs, (borrowed) => alone(borrowed, text, params)))
     },
     async transaction(work) {
-      return await track(() => withClient(pool, deadlineMs, (borrowed) => inTransaction(borrowed, work)))
+      return await track(() => transaction(deadlineMs === null ? BEGIN : BEGIN_GUARDED, work))
+    },
+    async longTransaction(work, { silentMs }) {
+      const begin = `${BEGIN}; set local idle_in_transaction_session_timeout = ${Math.ceil(silentMs)}`
+      return await track(() => inPlace(() => transaction(begin, work, silentMs)))
     },
     holdLock: (key, onChange) => listener.holdLock(key, onChange),
     async listen(channel, onPayload) {
@@ -120,8 +154,13 @@ async function alone<Row>(borrowed: Borrowed, text: string, params?: readonly Pa
   }
 }
 
-async function inTransaction<T>(borrowed: Borrowed, work: (tx: Transaction) => Promise<T>): Promise<T> {
-  const { client, deadlineMs, spoil } = borrowed
+async function inTransaction<T>(
+  borrowed: Borrowed,
+  begin: string,
+  work: (tx: Transaction) => Promise<T>,
+  silentMs?: number,
+): Promise<T> {
+  const { client, spoil } = borrowed
   let open = true
   let failure: unknown
   let last: Promise<unknown> = Promise.resolve()
@@ -141,8 +180,18 @@ async function inTransaction<T>(borrowed: Borrowed, work: (tx: Transaction) => P
     query: (text, params) => guarded(() => run(borrowed, text, params)),
     script: (text) => guarded(async () => void (await send(borrowed, { text }))),
   }
+  let isTelling = false
+  const sayAlive = async () => {
+    // A statement that is under way says it as well.
+    if (isTelling) return
+    isTelling = true
+    await guarded(() => send(borrowed, { text: ALIVE })).catch(() => {})
+    isTelling = false
+  }
+  // A third: two may come late before the server takes us for dead.
+  const alive = silentMs === undefined ? undefined : setInterval(sayAlive, silentMs / 3)
   try {
-    await send(borrowed, { text: deadlineMs === null ? BEGIN : BEGIN_GUARDED })
+    await send(borrowed, { text: begin })
     const result = await work(tx)
     open = false
     await last
@@ -156,6 +205,8 @@ async function inTransaction<T>(borrowed: Borrowed, work: (tx: Transaction) => P
     // If even the rollback fails the connection is gone, and with it the transaction; the first error says why.
     await client.query({ text: 'rollback', query_timeout: ROLLBACK_DEADLINE_MS }).catch(spoil)
     throw error
+  } finally {
+    clearInterval(alive)
   }
 }
 
@@ -195,6 +246,14 @@ function isRefusal(error: unknown): boolean {
 
 function closedError(): EscapementError {
   return new EscapementError('closed', { message: 'The database is closed.' })
+}
+
+function soleConnection(): EscapementError {
+  return new EscapementError('database_busy', {
+    message:
+      'Escapement was given one connection, and the transaction around this call holds it. ' +
+      'Use the `tx` that was handed to the callback, or give a pool of more connections.',
+  })
 }
 
 function transactionOver(): EscapementError {

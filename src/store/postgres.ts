@@ -1,16 +1,21 @@
+import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
 import type { Connections } from './database.js'
 import { unreachable } from './postgres-errors.js'
 import { type Listener, openListener, silentListener } from './postgres-listener.js'
-import { type ClientLike, overPool, type PoolLike } from './postgres-session.js'
+import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from './postgres-session.js'
 
 const OLDEST_SERVER = 150_000
 const CONNECT_TIMEOUT_MS = 10_000
 const LOOP_DEADLINE_MS = 15_000
 /** Two batches of a tick, claim, renewal, outcomes, and one to spare: they must never wait for a handler's transaction. */
 const INNER_CONNECTIONS = 6
-const OUTER_CONNECTIONS = 10
+/** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
+const OUTER_CONNECTIONS = 14
+const LONG_TRANSACTIONS = 10
+/** What a pool of `pg` has that was given no `max`. */
+const POOL_DEFAULT_MAX = 10
 
 /** Opens pools of our own, and refuses at once what could never work: no server, no access, too old. */
 export async function openPostgres(url: string): Promise<Connections> {
@@ -32,11 +37,12 @@ export async function openPostgres(url: string): Promise<Connections> {
     await client.connect()
     return { client, end: () => client.end() }
   })
+  const shared = { listener, longTransactions: LONG_TRANSACTIONS }
   const innerPool = newPool(INNER_CONNECTIONS)
   const outerPool = newPool(OUTER_CONNECTIONS)
   const connections: Connections = {
-    inner: overPool(innerPool, { listener, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
-    outer: overPool(outerPool, { listener, deadlineMs: null, end: () => outerPool.end() }),
+    inner: overPool(innerPool, { ...shared, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
+    outer: overPool(outerPool, { ...shared, deadlineMs: null, end: () => outerPool.end() }),
   }
   try {
     await refuseOldServer(connections)
@@ -50,11 +56,12 @@ export async function openPostgres(url: string): Promise<Connections> {
 
 /**
  * Works on the caller's pool and leaves it open on `close`. One of its connections is kept for notifications, if it
- * has three or more; else they are done without.
+ * has three or more; else they are done without. Handlers hold half of them at most: leases must be renewed meanwhile.
  */
 export async function borrowPool(pool: PoolLike): Promise<Connections> {
-  const listener = (pool.options?.max ?? 10) < 3 ? silentListener : openListener(() => keepOne(pool))
-  return borrow(pool, listener)
+  const max = pool.options?.max ?? POOL_DEFAULT_MAX
+  const listener = max < 3 ? silentListener : openListener(() => keepOne(pool))
+  return borrow(pool, listener, max)
 }
 
 async function keepOne(pool: PoolLike) {
@@ -82,14 +89,19 @@ export function borrowClient(client: ClientLike): Promise<Connections> {
       release,
     }
   }
-  return borrow({ connect: takeTurn, totalCount: 1 }, silentListener)
+  return borrow({ connect: takeTurn, totalCount: 1 }, silentListener, 1)
 }
 
-async function borrow(pool: PoolLike, listener: Listener): Promise<Connections> {
-  const end = async () => {}
+async function borrow(pool: PoolLike, listener: Listener, max: number): Promise<Connections> {
+  const shared = {
+    listener,
+    longTransactions: Math.max(1, Math.floor(max / 2)),
+    ...(max === 1 && { sole: new AsyncLocalStorage<SoleTransaction>() }),
+    end: async () => {},
+  }
   const connections: Connections = {
-    inner: overPool(pool, { listener, deadlineMs: LOOP_DEADLINE_MS, end }),
-    outer: overPool(pool, { listener, deadlineMs: null, end }),
+    inner: overPool(pool, { ...shared, deadlineMs: LOOP_DEADLINE_MS }),
+    outer: overPool(pool, { ...shared, deadlineMs: null }),
   }
   try {
     await refuseOldServer(connections)

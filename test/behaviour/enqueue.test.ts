@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createEscapement, type Database, defineJob, every } from '../../src/index.js'
-import { freshSchemaName, sharedDatabase } from '../support/database.js'
+import { alteredDatabase, freshSchemaName, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:00Z'
@@ -22,15 +22,13 @@ async function open(options = {}) {
 
 /** The same database, with a look at each statement that enqueues. */
 async function watchedDatabase(look: (params: readonly unknown[]) => void): Promise<Database> {
-  const database = await sharedDatabase()
   const watched =
     (query: Database['query']): Database['query'] =>
     async (text, params = []) => {
       if (text.includes("'direct'")) look(params)
       return query(text, params)
     }
-  return {
-    kind: database.kind,
+  return alteredDatabase((database) => ({
     query: watched((text, params) => database.query(text, params)),
     transaction: (work) =>
       database.transaction((tx) =>
@@ -39,10 +37,7 @@ async function watchedDatabase(look: (params: readonly unknown[]) => void): Prom
           script: (text) => tx.script(text),
         }),
       ),
-    listen: (channel, listener) => database.listen(channel, listener),
-    holdLock: (key, onChange) => database.holdLock(key, onChange),
-    close: async () => {},
-  }
+  }))
 }
 
 async function countingDatabase() {

@@ -24,7 +24,8 @@ const RETRIED = { retry: { attempts: 3 }, onStale: 'retry' } as const
 describe('connections to PostgreSQL', () => {
   it('abandon a statement at its deadline, and its connection with it', async () => {
     const pool = new pg.Pool({ connectionString: postgresUrl(), max: 1 })
-    const database = overPool(pool, { listener: silentListener, deadlineMs: 300, end: () => pool.end() })
+    const end = () => pool.end()
+    const database = overPool(pool, { listener: silentListener, deadlineMs: 300, longTransactions: 1, end })
     onTestFinished(() => database.close())
     const pid = () => database.query('select pg_backend_pid() as pid')
     const before = await pid()
@@ -47,6 +48,29 @@ describe('connections to PostgreSQL', () => {
     expect(await outer.transaction((tx) => tx.query(settings))).toMatchObject([{ idle: '0', lock: '0' }])
   })
 
+  it.each([
+    ['of our own', () => postgresUrl()],
+    ['of the caller’s', () => new pg.Pool({ connectionString: postgresUrl(), max: 4 })],
+    [
+      'of the caller’s, of which there are two',
+      () => new pg.Pool({ connectionString: postgresUrl(), max: 2 }),
+    ],
+  ])('%s are left for the loops and for callers, however many handlers want one', async (_, source) => {
+    const given = source()
+    const { inner, outer } = await openDatabase(given)
+    const letGo = new AbortController()
+    const until = new Promise<void>((resolve) => letGo.signal.addEventListener('abort', () => resolve()))
+    const holding = Array.from({ length: 20 }, () => outer.longTransaction(() => until, { silentMs: 60_000 }))
+    for (const database of [inner, outer]) {
+      expect(await database.query('select 1 as one')).toEqual([{ one: 1 }])
+    }
+    letGo.abort()
+    await Promise.all(holding)
+    await inner.close()
+    await outer.close()
+    if (typeof given !== 'string') await given.end()
+  })
+
   it('keep some for the loops, however many a caller holds', async () => {
     const { inner, outer } = await openDatabase(postgresUrl())
     let letGo!: () => void
@@ -60,6 +84,73 @@ describe('connections to PostgreSQL', () => {
     await inner.close()
     await outer.close()
   })
+
+  it('lose the transaction of a handler whose process is silent, and keep that of one that only takes long', async () => {
+    const { inner, outer } = await openDatabase(postgresUrl())
+    onTestFinished(async () => {
+      await inner.close()
+      await outer.close()
+    })
+    const frozen = outer.longTransaction(
+      async (tx) => {
+        await tx.query('select 1')
+        // Nothing of this process goes on meanwhile.
+        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
+        await tx.query('select 1')
+      },
+      { silentMs: 200 },
+    )
+    await expect(frozen).rejects.toThrow(/idle|terminated/i)
+    await outer.longTransaction(
+      async (tx) => {
+        const told = () => inner.query(`select from pg_stat_activity where query = '-- a handler is at work'`)
+        await expect.poll(told, { timeout: 10_000 }).not.toEqual([])
+        // It was no statement: how the transaction is isolated can still be chosen.
+        await tx.query('set transaction isolation level repeatable read')
+      },
+      { silentMs: 1_500 },
+    )
+  })
+
+  it.each([
+    ['a client', () => new pg.Client({ connectionString: postgresUrl() })],
+    ['a pool of one', () => new pg.Pool({ connectionString: postgresUrl(), max: 1 })],
+  ])(
+    'refuse at once what a transactional handler asks for beside its transaction, on %s',
+    async (_, make) => {
+      const given = make()
+      if (given instanceof pg.Client) await given.connect()
+      const schema = freshSchemaName()
+      const escapement = await createEscapement({ database: given, schema })
+      const said: unknown[] = []
+      const say = (error: unknown) => void said.push((error as { code?: unknown }).code)
+      const job = escapement.job('work', {
+        transactional: true,
+        handler: async ({ tx, heartbeat, progress }) => {
+          progress(0.5)
+          await heartbeat().catch(say)
+          await escapement.runs.enqueue('work', 1).catch(say)
+          await escapement.database.query('select 1').catch(say)
+          await escapement.database.longTransaction(async () => {}, { silentMs: 1_000 }).catch(say)
+          await tx.query('select 1')
+        },
+      })
+      const ended = new Promise<{ runId: string }>(
+        (resolve) => void escapement.on('run.succeeded', (event) => resolve(event as never)),
+      )
+      // Asked for inside a transaction, and written when that is over.
+      const progress = new Promise((resolve) => void escapement.on('run.progress', resolve))
+      const { id } = await escapement.runs.enqueue(job, null)
+      await escapement.start({ roles: ['worker'] })
+      await ended
+      expect(said).toEqual(Array(4).fill('database_busy'))
+      expect(await escapement.runs.get(id)).toMatchObject({ state: 'succeeded', attempt: 1 })
+      await progress
+      await escapement.close()
+      await given.query(`drop schema "${schema}" cascade`)
+      await given.end()
+    },
+  )
 
   it.each([
     ['a pool', 10],

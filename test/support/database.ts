@@ -38,6 +38,24 @@ export function sharedDatabase(): Promise<Database> {
   return shared
 }
 
+/** The shared database, which a test has go wrong in some way. */
+export async function alteredDatabase(alter: (shared: Database) => Partial<Database>): Promise<Database> {
+  const shared = await sharedDatabase()
+  return {
+    kind: shared.kind,
+    query: (text, params) => shared.query(text, params),
+    transaction: (work) => shared.transaction(work),
+    longTransaction: (work, limits) => shared.longTransaction(work, limits),
+    listen: (channel, listener) => shared.listen(channel, listener),
+    holdLock: (key, onChange) => shared.holdLock(key, onChange),
+    ...(shared.refuseInsideTransaction && {
+      refuseInsideTransaction: () => shared.refuseInsideTransaction!(),
+    }),
+    close: async () => {},
+    ...alter(shared),
+  }
+}
+
 export function freshSchemaName(): string {
   return `test_${randomBytes(6).toString('hex')}`
 }
