@@ -31,7 +31,10 @@ export interface HandlerContext<Input = unknown, Transactional extends boolean =
   /** Aborted when the lease is lost, the timeout has passed, the run was cancelled, or the worker is told to stop. */
   signal: AbortSignal
   log: Logger
-  /** How far it has come, from 0 to 1, for those who watch. Written down about once a second. */
+  /**
+   * How far it has come, from 0 to 1, for those who watch, with a note of at most 1,000 characters. Written down about
+   * once a second.
+   */
   progress(fraction: number, note?: string): void
   /** Adds to the run's counters. With `errors` above 0, a run that succeeds counts as failed for the breaker. */
   totals(counters: Readonly<Record<string, number>>): void

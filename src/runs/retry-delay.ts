@@ -67,3 +67,16 @@ export class RetryAfterError extends Error {
     this.after = after
   }
 }
+
+/** Whether something is of these classes, be it of another copy of this module. */
+export function isNonRetryable(error: unknown): boolean {
+  return error instanceof NonRetryableError || nameOf(error) === 'NonRetryableError'
+}
+
+export function isRetryAfter(error: unknown): error is RetryAfterError {
+  return error instanceof RetryAfterError || nameOf(error) === 'RetryAfterError'
+}
+
+function nameOf(error: unknown): unknown {
+  return (error as { name?: unknown } | null | undefined)?.name
+}

@@ -18,6 +18,12 @@ export function storableText(text: string): string {
   return text.toWellFormed().replaceAll('\0', '\uFFFD')
 }
 
+/** At most that many characters, and never half a surrogate pair. */
+export function storablePrefix(text: string, longest: number): string {
+  const cutsPair = text.length > longest && (text.charCodeAt(longest - 1) & 0xfc00) === 0xd800
+  return storableText(text.slice(0, cutsPair ? longest - 1 : longest))
+}
+
 /** JSON of any value, mended; null where there is nothing that JSON could carry. */
 export function storableJson(value: unknown): string {
   const json = JSON.stringify(value) ?? 'null'

@@ -6,66 +6,54 @@ import { toRun } from '../store/rows.js'
 import { compileTiming, type Timing } from '../time/timing.js'
 import type { Execution } from './execute.js'
 
-/** What a handler is given. What few of them ask for is made when they do. */
-export class Context implements HandlerContext {
-  readonly job: string
-  readonly input: unknown
-  readonly attempt: number
-  readonly planTime: Date | null
-  readonly scope: string | null
-  readonly workerId: string
-  readonly tx: HandlerTransaction & undefined
-  readonly progress: HandlerContext['progress']
-  readonly totals: HandlerContext['totals']
-  readonly heartbeat: HandlerContext['heartbeat']
-  readonly #execution: Execution
-  readonly #logger: Logger
-
-  constructor(execution: Execution, input: unknown, logger: Logger, tx: HandlerTransaction | undefined) {
-    const { row, telling } = execution
-    this.job = row.job
-    this.input = input
-    this.attempt = row.attempt
-    this.planTime = row.plan_time
-    this.scope = row.scope
-    this.workerId = execution.workerId
-    this.tx = tx as never
-    this.progress = telling.progress
-    this.totals = telling.totals
-    this.heartbeat = telling.heartbeat
-    this.#execution = execution
-    this.#logger = logger
+/**
+ * What a handler is given. What few of them ask for is made when they do. All of it is the object's own, so that one who wraps
+ * a handler can hand on `{ ...context }`.
+ */
+export function contextOf(
+  execution: Execution,
+  input: unknown,
+  logger: Logger,
+  tx: HandlerTransaction | undefined,
+): HandlerContext {
+  const { row, telling, workerId, interrupt } = execution
+  return {
+    job: row.job,
+    input,
+    attempt: row.attempt,
+    planTime: row.plan_time,
+    scope: row.scope,
+    workerId,
+    tx: tx as never,
+    progress: telling.progress,
+    totals: telling.totals,
+    heartbeat: telling.heartbeat,
+    get run() {
+      return runOf(row, workerId)
+    },
+    get signal() {
+      return interrupt.signal
+    },
+    get log() {
+      return withFacts(logger, { runId: row.id, job: row.job, attempt: row.attempt })
+    },
+    get previousPlanTime() {
+      return previousPlanTime(row)
+    },
   }
+}
 
-  get run(): Run {
-    const { row, workerId } = this.#execution
-    return toRun({
-      ...row,
-      state: 'running',
-      worker_id: workerId,
-      result: null,
-      progress: null,
-      progress_note: null,
-      totals: null,
-      key: null,
-      error_code: null,
-      error_message: null,
-      finished_at: null,
-    })
-  }
-
-  get signal(): AbortSignal {
-    return this.#execution.interrupt.signal
-  }
-
-  get log(): Logger {
-    const { id, job, attempt } = this.#execution.row
-    return withFacts(this.#logger, { runId: id, job, attempt })
-  }
-
-  get previousPlanTime(): Date | null {
-    return previousPlanTime(this.#execution.row)
-  }
+function runOf(row: ClaimedRow, workerId: string): Run {
+  return toRun({
+    ...row,
+    state: 'running',
+    worker_id: workerId,
+    result: null,
+    progress: null,
+    progress_note: null,
+    totals: null,
+    finished_at: null,
+  })
 }
 
 function previousPlanTime({ plan_time, timing }: ClaimedRow): Date | null {

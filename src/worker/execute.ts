@@ -1,12 +1,12 @@
 import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { type AnyJob, checkInput, type HandlerTransaction } from '../runs/job.js'
-import { NonRetryableError, RetryAfterError, retryDelayMs } from '../runs/retry-delay.js'
-import { storableJson, storableText } from '../runs/storable.js'
+import { isNonRetryable, isRetryAfter, retryDelayMs } from '../runs/retry-delay.js'
+import { storableJson, storablePrefix } from '../runs/storable.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import { durationToMs } from '../time/duration.js'
-import { Context } from './context.js'
+import { contextOf } from './context.js'
 import type { Interrupt } from './interrupt.js'
 import type { Telling } from './telling.js'
 
@@ -43,10 +43,10 @@ export async function execute(
       const answer = await within(job.gate({ schedule: row.schedule_name, input: input as never }))
       if (answer !== true) return outcomeOf(execution, skippedBy(answer))
     }
-    const result = await within(job.handler(new Context(execution, input, logger, tx) as never))
+    const result = await within(job.handler(contextOf(execution, input, logger, tx) as never))
     return outcomeOf(execution, { state: 'succeeded', result: resultJson(result) })
   } catch (error) {
-    return outcomeOf(execution, failureOf(error, job, row.attempt))
+    return outcomeOf(execution, failureOf(error, execution))
   } finally {
     clearTimeout(timer)
   }
@@ -80,26 +80,38 @@ export function outcomeOf({ row, leaseToken, telling }: Execution, ending: Endin
   return { runId: row.id, leaseToken, of, totals: telling.counted, ...ending }
 }
 
-export function failureOf(error: unknown, job: AnyJob, attempt: number): Failure {
-  const delayMs = delayAfter(error, job, attempt)
-  const failure = describeFailure(error instanceof InputRefused ? error.cause : error)
-  return { state: delayMs === null ? 'failed' : 'retrying', delayMs: delayMs ?? 0, ...failure }
+/** Codes are ours to give: whatever else a handler throws or lets through is its own error. */
+export function failureOf(error: unknown, { job, row, interrupt }: Execution): Failure {
+  const delayMs = delayAfter(error, job, row.attempt)
+  const code =
+    error instanceof InputRefused
+      ? 'input_invalid'
+      : error instanceof EscapementError && error === interrupt.reason
+        ? error.code
+        : 'handler_error'
+  return {
+    state: delayMs === null ? 'failed' : 'retrying',
+    delayMs: delayMs ?? 0,
+    code,
+    ...describe(error instanceof InputRefused ? error.cause : error),
+  }
 }
 
 function delayAfter(error: unknown, job: AnyJob, attempt: number): number | null {
-  // The same input will not fit the next time either.
-  if (error instanceof InputRefused || error instanceof NonRetryableError) return null
   const delayMs = retryDelayMs(job.retry, attempt, Math.random())
-  if (delayMs === null || !(error instanceof RetryAfterError)) return delayMs
   try {
-    return durationToMs(error.after, 'after')
+    // The same input will not fit the next time either.
+    if (error instanceof InputRefused || isNonRetryable(error)) return null
+    return delayMs !== null && isRetryAfter(error) ? durationToMs(error.after, 'after') : delayMs
   } catch {
     return delayMs
   }
 }
 
-function skippedBy({ reason }: { reason: string }): Failure {
-  return { state: 'skipped', delayMs: 0, code: 'gate_closed', message: cut(String(reason)), stack: null }
+/** Whatever a gate answers but true closes it; without a reason too. */
+function skippedBy(answer: unknown): Failure {
+  const { message } = describe((answer as { reason?: unknown } | null)?.reason ?? 'Its gate is closed.')
+  return { state: 'skipped', delayMs: 0, code: 'gate_closed', message, stack: null }
 }
 
 /** Tells a refused input apart from whatever a handler may throw. */
@@ -119,14 +131,14 @@ function resultJson(result: unknown): string {
   try {
     json = storableJson(result)
   } catch (error) {
-    return JSON.stringify({ $unserializable: (error as Error).message })
+    return JSON.stringify({ $unserializable: describe(error).message })
   }
   const bytes = Buffer.byteLength(json)
   return bytes <= LARGEST_RESULT_BYTES ? json : JSON.stringify({ $tooLarge: { bytes } })
 }
 
 /** Of whatever was thrown: anything can be, also what cannot be made into a text. */
-function describeFailure(error: unknown): { code: string; message: string; stack: string | null } {
+function describe(error: unknown): { message: string; stack: string | null } {
   const read = (get: () => unknown): string | null => {
     try {
       const value = get()
@@ -136,7 +148,6 @@ function describeFailure(error: unknown): { code: string; message: string; stack
     }
   }
   return {
-    code: error instanceof EscapementError ? error.code : 'handler_error',
     message:
       read(() => (error instanceof Error ? error.message : String(error))) ?? 'threw what cannot be told',
     stack: read(() => (error instanceof Error ? error.stack : undefined)),
@@ -149,7 +160,6 @@ function timedOut(job: AnyJob): EscapementError {
   })
 }
 
-/** At most 4,000 characters, and never half a surrogate pair. */
 function cut(text: string): string {
-  return storableText(text.slice(0, LONGEST_MESSAGE))
+  return storablePrefix(text, LONGEST_MESSAGE)
 }

@@ -1,4 +1,5 @@
 import type { Logger } from '../logger.js'
+import { storableJson } from '../runs/storable.js'
 import type { Breakage } from '../schedules/breaker.js'
 import { followLater } from '../store/queries/ends.js'
 import { type Outcome, recordIn } from '../store/queries/outcomes.js'
@@ -66,8 +67,7 @@ export function createPerformer(parts: {
         return (await recordUntilHeard(outcome)) ? outcome : null
       }
       // The commit itself failed, or its answer was lost. If it was done after all, the fence refuses this.
-      const { row, job } = execution
-      const outcome = outcomeOf(execution, failureOf(error, job, row.attempt))
+      const outcome = outcomeOf(execution, failureOf(error, execution))
       return (await recordUntilHeard(outcome)) ? outcome : null
     }
   }
@@ -76,18 +76,16 @@ export function createPerformer(parts: {
    * The work is done; what is left is to say so. While the database is away the lease keeper goes on too, and if the
    * lease is lost in the end the fence refuses the outcome.
    */
-  async function recordUntilHeard(outcome: Outcome): Promise<boolean> {
+  async function recordUntilHeard(told: Outcome): Promise<boolean> {
     let backoffMs = FIRST_BACKOFF_MS
+    let outcome = told
     for (;;) {
       try {
         return await outcomes.record(outcome)
       } catch (error) {
         if (parts.isStopping()) return false
-        if (isRefusal(error) && outcome.state === 'succeeded') {
-          // It cannot be stored as it is, now or later: what was done is kept without it.
-          return recordUntilHeard({ ...outcome, result: JSON.stringify({ $unserializable: String(error) }) })
-        }
         logger.warn({ err: error, runId: outcome.runId }, 'an outcome could not be recorded yet')
+        if (isRefusal(error)) outcome = bare(outcome, error)
         await new Promise((resolve) => setTimeout(resolve, backoffMs))
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       }
@@ -95,6 +93,12 @@ export function createPerformer(parts: {
   }
 
   return { perform }
+}
+
+/** What the database refuses cannot be stored as it is, now or later: how the run ended is kept without it. */
+function bare(outcome: Outcome, error: unknown): Outcome {
+  if (outcome.state !== 'succeeded') return { ...outcome, totals: null }
+  return { ...outcome, totals: null, result: storableJson({ $unserializable: String(error) }) }
 }
 
 class RolledBack extends Error {}

@@ -1,10 +1,13 @@
+import { AsyncResource } from 'node:async_hooks'
 import { EscapementError } from '../errors.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
+import { storablePrefix, storableText } from '../runs/storable.js'
 import { type HeldLease, type ProgressReport, recordProgress } from '../store/queries/leases.js'
 import type { Store } from '../store/store.js'
 
 const WRITE_EVERY_MS = 1_000
+const LONGEST_NOTE = 1_000
 const LARGEST_TOTALS_BYTES = 16 * 1024
 
 /** Writes down what handlers say of their progress, all together about once a second. */
@@ -17,7 +20,8 @@ export function createProgressWriter(store: Store, bus: EventBus, logger: Logger
   const changed = new Set<ProgressReport>()
   let timer: NodeJS.Timeout | undefined
 
-  async function writeAll(): Promise<void> {
+  // Bound to where the writer was made: its timer is set by handlers, some of which are inside a transaction.
+  const writeAll = AsyncResource.bind(async () => {
     timer = undefined
     const reports = [...changed]
     changed.clear()
@@ -28,7 +32,7 @@ export function createProgressWriter(store: Store, bus: EventBus, logger: Logger
       // It is for those who watch: the next word replaces it.
       logger.warn({ err: error, runs: reports.length }, 'progress could not be written down')
     }
-  }
+  })
 
   return {
     write(report) {
@@ -66,7 +70,8 @@ export class Telling {
         message: `fraction: ${String(fraction)} – must be a number from 0 to 1`,
       })
     }
-    this.#say({ fraction, note: note ?? null })
+    const kept = (note ?? null) && storablePrefix(String(note), LONGEST_NOTE)
+    this.#say({ fraction, note: kept })
   }
 
   readonly totals = (counters: Readonly<Record<string, number>>): void => {
@@ -87,17 +92,20 @@ function added(
   totals: Readonly<Record<string, number>>,
   counters: Readonly<Record<string, number>>,
 ): Record<string, number> {
-  const sum = { ...totals }
-  for (const [name, count] of Object.entries(counters)) {
-    if (!Number.isFinite(count)) {
-      throw new EscapementError('option_invalid', {
-        message: `totals.${name}: ${String(count)} – must be a number`,
-      })
-    }
-    sum[name] = (sum[name] ?? 0) + count
+  // Without a prototype: a counter may be called `constructor`, or `__proto__`.
+  const sums: Record<string, number> = Object.assign(Object.create(null), totals)
+  for (const [given, count] of Object.entries(counters)) {
+    const name = storableText(given)
+    if (!Number.isFinite(count)) throw refused(name, `${String(count)} – must be a number`)
+    sums[name] = (sums[name] ?? 0) + count
+    if (!Number.isFinite(sums[name])) throw refused(name, 'its sum is larger than a number can be')
   }
-  if (Buffer.byteLength(JSON.stringify(sum)) > LARGEST_TOTALS_BYTES) {
+  if (Buffer.byteLength(JSON.stringify(sums)) > LARGEST_TOTALS_BYTES) {
     throw new EscapementError('option_invalid', { message: 'totals: they hold at most 16 KiB of JSON' })
   }
-  return sum
+  return sums
+}
+
+function refused(name: string, message: string): EscapementError {
+  return new EscapementError('option_invalid', { message: `totals.${name}: ${message}` })
 }

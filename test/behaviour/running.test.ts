@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { every } from '../../src/index.js'
+import { every, type HandlerContext, NonRetryableError } from '../../src/index.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T00:00:00Z'
+
+function throwing(error: unknown): never {
+  throw error
+}
 
 describe('running', () => {
   it('keeps the result, and the times of its start and end', async () => {
@@ -93,13 +97,16 @@ describe('running', () => {
     expect(aborted).toMatchObject({ code: 'timed_out' })
   })
 
+  let h: Awaited<ReturnType<typeof openHarness>>
   it.each([
     ['throws a text', () => Promise.reject('just a text'), 'just a text'],
     ['throws nothing', () => Promise.reject(undefined), 'undefined'],
     ['throws what cannot be stored', () => Promise.reject(new Error('a\0b\ud800')), 'a\uFFFDb\uFFFD'],
     ['throws at length', () => Promise.reject(new Error('x'.repeat(5000))), 'x'.repeat(4000)],
+    ['throws pairs at length', () => Promise.reject(`x${'😀'.repeat(2000)}`), `x${'😀'.repeat(1999)}`],
+    ['lets an error of ours through', () => h.runs.get('x').then(() => {}), expect.stringContaining('"x"')],
   ])('records the failure of a handler that %s', async (_, handler, message) => {
-    const h = await openHarness({ at: AT })
+    h = await openHarness({ at: AT })
     h.job('odd', { retry: { attempts: 1 }, handler })
     await h.schedules.put('s', { job: 'odd', timing: every('1 day') })
     await h.advance('1 second')
@@ -112,6 +119,11 @@ describe('running', () => {
     ['nothing', undefined, null],
     ['what cannot be stored', 'a\0b', 'a\uFFFDb'],
     ['what is no JSON', 1n, { $unserializable: expect.any(String) }],
+    [
+      'what throws nothing when told',
+      { toJSON: () => throwing(undefined) },
+      { $unserializable: 'undefined' },
+    ],
     ['too much', 'x'.repeat(17 * 1024), { $tooLarge: { bytes: 17 * 1024 + 2 } }],
   ])('succeeds when a handler returns %s', async (_, returned, result) => {
     const h = await openHarness({ at: AT })
@@ -119,6 +131,92 @@ describe('running', () => {
     await h.schedules.put('s', { job: 'odd', timing: every('1 day') })
     await h.advance('1 second')
     expect(await h.runs.list({ schedule: 's' })).toMatchObject([{ state: 'succeeded', result }])
+  })
+
+  it('costs nobody but itself what an outcome holds that the database refuses', async () => {
+    const h = await openHarness({ at: AT })
+    h.job('odd', { handler: ({ input }) => input })
+    await h.escapement.database.query(
+      `alter table "${h.schema}".runs_ended add constraint no_four check (result is distinct from '4')`,
+    )
+    const items = [1, 2, 3, 4, 5].map((input) => ({ input }))
+    const asked = await h.runs.enqueueMany('odd', items)
+    await h.advance('0s')
+    const ended = await Promise.all(asked.map(({ id }) => h.runs.get(id)))
+    const refused = { $unserializable: expect.stringContaining('no_four') }
+    expect(ended.map(({ result }) => result)).toEqual([1, 2, 3, refused, 5])
+  })
+
+  it.each([
+    ['succeeds', () => {}, 'succeeded'],
+    ['fails', () => throwing(new NonRetryableError('down')), 'failed'],
+  ])('ends without its totals where they are refused and it %s', async (_, end, state) => {
+    const h = await openHarness({ at: AT })
+    h.job('odd', {
+      handler: ({ totals }) => {
+        totals({ rows: 4 })
+        end()
+      },
+    })
+    await h.escapement.database.query(
+      `alter table "${h.schema}".runs_ended add constraint no_four check (totals->>'rows' is distinct from '4')`,
+    )
+    const { id } = await h.runs.enqueue('odd', null)
+    await h.advance('0s')
+    expect(await h.runs.get(id)).toMatchObject({ state, totals: null })
+  })
+
+  it.each([
+    ['another copy of this module says is for good', { name: 'NonRetryableError' }, 'failed', 0],
+    ['another copy of this module defers', { name: 'RetryAfterError', after: '7 minutes' }, 'retrying', 7],
+  ])('does what an error that %s asks for', async (_, error, state, minutes) => {
+    const h = await openHarness({ at: AT })
+    h.job('odd', { handler: () => throwing(Object.assign(new Error('x'), error)) })
+    const { id } = await h.runs.enqueue('odd', null)
+    await h.advance('0s')
+    const run = await h.runs.get(id)
+    expect(run).toMatchObject({ state, attempt: 1 })
+    expect(run.eligibleAt.getTime() - h.now().getTime()).toBe(minutes * 60_000)
+  })
+
+  it.each([
+    ['undefined', undefined, 'Its gate is closed.'],
+    ['false', false, 'Its gate is closed.'],
+    ['a reason', { reason: 'no licence' }, 'no licence'],
+  ])('skips a run whose gate answers %s', async (_, answer, message) => {
+    const h = await openHarness({ at: AT })
+    h.job('gated', { gate: () => answer as never, handler: () => {} })
+    const { id } = await h.runs.enqueue('gated', null)
+    await h.advance('0s')
+    expect(await h.runs.get(id)).toMatchObject({ state: 'skipped', error: { code: 'gate_closed', message } })
+  })
+
+  it('counts what its gate takes into its timeout', async () => {
+    const h = await openHarness({ at: AT })
+    const gate = () => new Promise<true>(() => {})
+    h.job('gated', { gate, timeout: { milliseconds: 20 }, retry: { attempts: 1 }, handler: () => {} })
+    const { id } = await h.runs.enqueue('gated', null)
+    await h.advance('0s')
+    expect(await h.runs.get(id)).toMatchObject({ state: 'failed', error: { code: 'timed_out' } })
+  })
+
+  it('gives a handler its run with key and last error, and all of it to one that wraps it', async () => {
+    const h = await openHarness({ at: AT })
+    const seen: HandlerContext[] = []
+    h.job('wrapped', {
+      retry: { backoff: ['1s'] },
+      handler: (context) => {
+        seen.push({ ...context })
+        if (context.attempt === 1) throw new Error('not yet')
+      },
+    })
+    await h.runs.enqueue('wrapped', null, { key: 'order-17' })
+    await h.advance('1 second')
+    expect(seen).toMatchObject([
+      { run: { key: 'order-17', error: null }, previousPlanTime: null, log: { info: expect.any(Function) } },
+      { run: { key: 'order-17', error: { code: 'handler_error', message: 'not yet' } } },
+    ])
+    expect(seen[0]!.signal).toBeInstanceOf(AbortSignal)
   })
 
   it('refuses an input that the schema does not take, when it is put', async () => {

@@ -269,8 +269,18 @@ describe('what a handler tells', () => {
       handler: async ({ progress, totals, heartbeat }) => {
         progress(0.5, 'half way')
         totals({ rowsAffected: 2 })
-        totals({ rowsAffected: 3, copied: 1 })
-        for (const wrong of [() => progress(2), () => totals({ rows: Number.NaN })]) {
+        totals({
+          rowsAffected: 3,
+          copied: 1,
+          constructor: 1,
+          'odd \0\ud800': 1,
+          ...JSON.parse('{"__proto__":1}'),
+        })
+        for (const wrong of [
+          () => progress(2),
+          () => totals({ rows: Number.NaN }),
+          () => [1, 2].map(() => totals({ huge: 1e308 })),
+        ]) {
           try {
             wrong()
           } catch (error) {
@@ -282,10 +292,20 @@ describe('what a handler tells', () => {
     })
     await h.schedules.put('s', now)
     await h.advance('0s')
-    expect(await run()).toMatchObject({ state: 'succeeded', totals: { rowsAffected: 5, copied: 1 } })
+    const { state, totals } = await run()
+    expect(state).toBe('succeeded')
+    expect(Object.entries(totals!).sort()).toEqual([
+      ['__proto__', 1],
+      ['constructor', 1],
+      ['copied', 1],
+      ['huge', 1e308],
+      ['odd \uFFFD\uFFFD', 1],
+      ['rowsAffected', 5],
+    ])
     expect(told).toEqual([
       'fraction: 2 – must be a number from 0 to 1',
       'totals.rows: NaN – must be a number',
+      'totals.huge: its sum is larger than a number can be',
     ])
   })
 
@@ -293,7 +313,7 @@ describe('what a handler tells', () => {
     let finish = () => {}
     const { h, run } = await open({
       handler: ({ progress }) => {
-        progress(0.25, 'a quarter')
+        progress(0.25, `a quarter\0${'.'.repeat(2000)}`)
         return new Promise<void>((resolve) => {
           finish = resolve
         })
@@ -303,8 +323,9 @@ describe('what a handler tells', () => {
     const heard = new Promise((resolve) => void h.escapement.on('run.progress', resolve))
     await h.schedules.put('s', now)
     await h.escapement.start()
-    expect(await heard).toMatchObject({ fraction: 0.25, note: 'a quarter' })
-    expect(await run()).toMatchObject({ state: 'running', progress: { fraction: 0.25, note: 'a quarter' } })
+    const told = { fraction: 0.25, note: `a quarter\uFFFD${'.'.repeat(990)}` }
+    expect(await heard).toMatchObject(told)
+    expect(await run()).toMatchObject({ state: 'running', progress: told })
     finish()
   })
 

@@ -41,9 +41,10 @@ const ASKED_COLUMNS = [
   'schedule_version',
   'scope',
   'plan_time',
+  'key',
   'created_at',
 ] as const
-const OPEN_COLUMNS = ['eligible_at', 'attempt', 'lane', 'started_at'] as const
+const OPEN_COLUMNS = ['eligible_at', 'attempt', 'lane', 'started_at', 'error_code', 'error_message'] as const
 
 const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
 
