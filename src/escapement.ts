@@ -160,8 +160,8 @@ function wire(connections: Connections, settings: Settings): Assembly {
   }
 
   async function stop(): Promise<void> {
-    await scheduler.stop()
-    await worker.stop()
+    // Side by side: a worker claims nothing more from here on, however long a tick takes.
+    await Promise.all([worker.stop(), scheduler.stop()])
     const stopped = stopListening
     stopListening = undefined
     await stopped?.()

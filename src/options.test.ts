@@ -15,7 +15,7 @@ describe('readOptions', () => {
       databse: 'x',
       schema: 'pg_mine',
       scheduler: { batch: 0, size: 1, retention: { failed: 'long', suceeded: '1 day' } },
-      worker: { concurency: 1, concurrency: 1e30, queues: [] },
+      worker: { concurency: 1, concurrency: 1e30, queues: [], drain: '30 days' },
     }
     expect(() => readOptions(wrong as never)).toThrowError(
       [
@@ -27,6 +27,7 @@ describe('readOptions', () => {
         'schema: "pg_mine" – names that begin with pg_ belong to PostgreSQL',
         'scheduler.batch: 0 – must be a whole number from 1 to 2147483647',
         'worker.concurrency: 1e+30 – must be a whole number from 1 to 2147483647',
+        'worker.drain: "30 days" – must be at most 24 days',
         'worker.queues: [] – must be a list of at least one queue',
       ].join('\n'),
     )

@@ -79,7 +79,10 @@ export function readOptions(options: EscapementOptions): Settings {
     checkSchema(settings.schema, report)
     checkCount(settings.scheduler.batch, 'scheduler.batch', report)
     checkCount(settings.worker.concurrency, 'worker.concurrency', report)
-    const { queues } = settings.worker
+    const { queues, drain } = settings.worker
+    if ((readElapsed(drain, 'worker.drain', report) ?? 0) > LONGEST_DRAIN_MS) {
+      report('worker.drain', `${quote(drain)} – must be at most 24 days`)
+    }
     const isQueue = (name: unknown) => typeof name === 'string' && isStorable(name)
     if (!Array.isArray(queues) || queues.length === 0 || !queues.every(isQueue)) {
       report('worker.queues', `${quote(queues)} – must be a list of at least one queue`)
@@ -87,6 +90,9 @@ export function readOptions(options: EscapementOptions): Settings {
     return settings
   })
 }
+
+/** A timer of the host holds 24.8 days and fires at once beyond. */
+const LONGEST_DRAIN_MS = 24 * 86_400_000
 
 function refuseUnknown(options: object, prefix: string, known: readonly string[], report: Report): void {
   for (const name of Object.keys(options)) {

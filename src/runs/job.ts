@@ -79,7 +79,8 @@ export interface JobDefinition<
   inputSchema?: JsonSchema | false
   retry?: RetryPolicy
   /**
-   * How long one attempt may take; then its signal is aborted and the attempt has failed with `timed_out`.
+   * How long one attempt may take; then its signal is aborted and the attempt has failed with `timed_out`. That of a
+   * transactional job is 30 seconds by default where there is one session: on the embedded database, a client, a pool of one.
    * @default '1 hour'
    */
   timeout?: DurationInput
@@ -139,6 +140,8 @@ export interface Job<Input = unknown> {
   readonly inputSchema: JsonSchema | null
   readonly retry: Retry
   readonly timeoutMs: number
+  /** Whether it was given: on the embedded database a transactional job has another default. */
+  readonly hasOwnTimeout: boolean
   readonly leaseMs: number
   readonly scopes: ScopeProvider | undefined
   readonly onStale: OnStale
@@ -271,6 +274,7 @@ function readJob(name: string, definition: Partial<JobDefinition>, report: Repor
     inputSchema,
     retry: { attempts: hasOneAttempt ? 1 : attempts, backoff },
     timeoutMs,
+    hasOwnTimeout: definition.timeout !== undefined,
     leaseMs,
     scopes,
     onStale,

@@ -18,6 +18,10 @@ export interface Execution {
   /** Told by the lease keeper, by the timeout, or by a shutdown. */
   interrupt: Interrupt
   telling: Telling
+  /** Claimed, and waiting for a connection: nothing of it has begun. */
+  isWaiting?: boolean
+  /** The worker has stopped and waits no longer: what this attempt did not say by now is not said. */
+  isGivenUp?: boolean
 }
 
 const LONGEST_MESSAGE = 4_000

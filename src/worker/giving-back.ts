@@ -13,17 +13,18 @@ const STALE = {
 } as const
 
 /**
- * Gives back what a worker that stops still holds, without spending an attempt, but for runs that must not be tried twice:
- * those have failed. Called before their handlers hear of it: what they say then is refused.
+ * Gives back what a worker that stops still holds, without spending an attempt, but for runs that must not be tried twice and
+ * have begun: those have failed. Called before their handlers hear of it: what they say then is refused.
  */
 export async function giveBack(
   store: Store,
   leases: LeaseKeeper,
   executions: readonly Execution[],
 ): Promise<void> {
+  for (const execution of executions) execution.isGivenUp = true
   const unfinished = new Map(leases.held().map((lease) => [leaseKey(lease), lease]))
-  const stale = executions.filter(({ row, leaseToken, job }) => {
-    return job.onStale === 'fail' && unfinished.delete(leaseKey({ runId: row.id, leaseToken }))
+  const stale = executions.filter(({ row, leaseToken, job, isWaiting }) => {
+    return job.onStale === 'fail' && !isWaiting && unfinished.delete(leaseKey({ runId: row.id, leaseToken }))
   })
   if (stale.length > 0)
     await recordOutcomes(

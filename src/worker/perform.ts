@@ -1,10 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../logger.js'
 import { storableJson } from '../runs/storable.js'
 import type { Breakage } from '../schedules/breaker.js'
-import { followLater } from '../store/queries/ends.js'
-import { type Outcome, recordIn } from '../store/queries/outcomes.js'
+import type { Transaction } from '../store/database.js'
+import { type EndedRun, followLater } from '../store/queries/ends.js'
+import { type Outcome, recordIn, wasRecorded } from '../store/queries/outcomes.js'
 import { isRefusal } from '../store/refusal.js'
-import type { Store } from '../store/store.js'
+import type { Session, Store } from '../store/store.js'
 import { type Execution, execute, failureOf, outcomeOf } from './execute.js'
 import type { OutcomeRecorder } from './outcomes.js'
 
@@ -22,7 +24,6 @@ export function createPerformer(parts: {
   transactions: Store
   logger: Logger
   onBroken(broken: readonly Breakage[]): void
-  isStopping(): boolean
 }): Performer {
   const { outcomes, transactions, logger } = parts
 
@@ -30,7 +31,7 @@ export function createPerformer(parts: {
     if (execution.job.transactional) return performInTransaction(execution).finally(onHandled)
     const outcome = await execute(execution, logger)
     onHandled()
-    return (await recordUntilHeard(outcome)) ? outcome : null
+    return recordUntilHeard(execution, outcome)
   }
 
   /**
@@ -39,7 +40,8 @@ export function createPerformer(parts: {
    */
   async function performInTransaction(execution: Execution): Promise<Outcome | null> {
     const failed = deferred<Outcome>()
-    const committed = transactions.transaction(async (session, tx) => {
+    let done: { outcome: Outcome; broken: Breakage[]; unlocked: EndedRun[] } | undefined
+    const committed = beginWhenPossible(execution, async (session, tx) => {
       const outcome = await execute(execution, logger, tx)
       if (outcome.state !== 'succeeded') {
         failed.resolve(outcome)
@@ -47,47 +49,74 @@ export function createPerformer(parts: {
       }
       const { counted, broken, unlocked } = await recordIn(session, [outcome])
       if (!counted[0]) throw new LeaseGone()
-      return { outcome, broken, unlocked }
+      done = { outcome, broken, unlocked }
     })
     try {
-      const ended = await Promise.race([committed, failed.promise])
-      if ('broken' in ended) {
-        if (ended.broken.length > 0) parts.onBroken(ended.broken)
-        await followLater(transactions, ended.unlocked).catch((error) =>
-          logger.warn({ err: error }, 'a lane is filled later'),
-        )
-        return ended.outcome
+      const failure = await Promise.race([committed, failed.promise])
+      if (failure) {
+        committed.catch(() => {})
+        return await recordUntilHeard(execution, failure)
       }
-      committed.catch(() => {})
-      return (await recordUntilHeard(ended)) ? ended : null
     } catch (error) {
-      if (error instanceof LeaseGone) return null
-      if (error instanceof RolledBack) {
-        const outcome = await failed.promise
-        return (await recordUntilHeard(outcome)) ? outcome : null
+      if (error instanceof LeaseGone || error instanceof NotBegun) return null
+      if (error instanceof RolledBack) return recordUntilHeard(execution, await failed.promise)
+      // The commit failed, or its answer was lost: if it was done after all, the fence refuses this.
+      const failure = await recordUntilHeard(execution, outcomeOf(execution, failureOf(error, execution)))
+      if (failure || !done || !(await wasRecorded(transactions, done.outcome).catch(() => false)))
+        return failure
+    }
+    if (done!.broken.length > 0) parts.onBroken(done!.broken)
+    await followLater(transactions, done!.unlocked).catch((error) =>
+      logger.warn({ err: error }, 'a lane is filled later'),
+    )
+    return done!.outcome
+  }
+
+  /**
+   * Waits until there is a connection for it, which is no failure of its handler, and costs it neither an attempt nor its
+   * timeout. What is lost, cancelled or given back by then is not begun.
+   */
+  async function beginWhenPossible(
+    execution: Execution,
+    work: (session: Session, tx: Transaction) => Promise<void>,
+  ): Promise<void> {
+    const { interrupt, job } = execution
+    execution.isWaiting = true
+    for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
+      try {
+        return await transactions.database.longTransaction(
+          async (tx) => {
+            if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
+            execution.isWaiting = false
+            await work(transactions.over(tx), tx)
+          },
+          { silentMs: job.leaseMs },
+        )
+      } catch (error) {
+        if (!execution.isWaiting || error instanceof NotBegun) throw error
+        logger.warn({ err: error, runId: execution.row.id }, 'a transactional run waits for a connection')
+        await sleep(backoffMs)
+        if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
       }
-      // The commit itself failed, or its answer was lost. If it was done after all, the fence refuses this.
-      const outcome = outcomeOf(execution, failureOf(error, execution))
-      return (await recordUntilHeard(outcome)) ? outcome : null
     }
   }
 
   /**
    * The work is done; what is left is to say so. While the database is away the lease keeper goes on too, and if the
-   * lease is lost in the end the fence refuses the outcome.
+   * lease is lost in the end the fence refuses the outcome. Returns what was recorded.
    */
-  async function recordUntilHeard(told: Outcome): Promise<boolean> {
-    let backoffMs = FIRST_BACKOFF_MS
+  async function recordUntilHeard(execution: Execution, told: Outcome): Promise<Outcome | null> {
     let outcome = told
-    for (;;) {
+    for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
+      // What fails because it was cut off is given back instead.
+      if (execution.isGivenUp && outcome.state !== 'succeeded') return null
       try {
-        return await outcomes.record(outcome)
+        return (await outcomes.record(outcome)) ? outcome : null
       } catch (error) {
-        if (parts.isStopping()) return false
+        if (execution.isGivenUp) return null
         logger.warn({ err: error, runId: outcome.runId }, 'an outcome could not be recorded yet')
         if (isRefusal(error)) outcome = bare(outcome, error)
-        await new Promise((resolve) => setTimeout(resolve, backoffMs))
-        backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
+        await sleep(backoffMs)
       }
     }
   }
@@ -103,6 +132,7 @@ function bare(outcome: Outcome, error: unknown): Outcome {
 
 class RolledBack extends Error {}
 class LeaseGone extends Error {}
+class NotBegun extends Error {}
 
 function deferred<T>(): { promise: Promise<T>; resolve(value: T): void } {
   let resolve!: (value: T) => void

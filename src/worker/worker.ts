@@ -11,6 +11,7 @@ import type { Breakage } from '../schedules/breaker.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Store } from '../store/store.js'
+import { type DurationInput, durationToMs } from '../time/duration.js'
 import { createWait } from '../wait.js'
 import { createClaims } from './claims.js'
 import type { Execution } from './execute.js'
@@ -34,9 +35,15 @@ export interface WorkerOptions {
    * @default ['default']
    */
   queues?: readonly string[]
+  /**
+   * How long `stop` waits for handlers before it gives their runs back. Less than whoever stops the process waits before
+   * it kills it, by the seconds that giving back may take: Kubernetes waits 30 seconds.
+   * @default '25s'
+   */
+  drain?: DurationInput
 }
 
-export const WORKER_DEFAULTS = { concurrency: 10, queues: ['default'] } satisfies WorkerOptions
+export const WORKER_DEFAULTS = { concurrency: 10, queues: ['default'], drain: '25s' } satisfies WorkerOptions
 
 const MAX_SLEEP_MS = 5_000
 /** Eligible and yet not claimed: another worker is just taking it, or a limit holds it back. */
@@ -44,10 +51,8 @@ const FIRST_HELD_BACK_MS = 5
 const MAX_HELD_BACK_MS = 1_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
-/** How long `stop` waits for handlers before it gives their runs back. */
-const DRAIN_MS = 30_000
-/** The embedded database has one session: a transactional handler holds up everything else. */
-const EMBEDDED_TRANSACTION_MS = 30_000
+/** Where there is one session, such as in the embedded database, a transactional handler holds up everything else. */
+const SOLE_TRANSACTION_MS = 30_000
 
 export interface Worker {
   readonly id: string
@@ -71,6 +76,7 @@ export function createWorker(parts: {
   jobs: JobRegistry
   concurrency: number
   queues: readonly string[]
+  drain: DurationInput
   version: string
   onBroken(broken: readonly Breakage[]): void
 }): Worker {
@@ -88,7 +94,6 @@ export function createWorker(parts: {
     transactions: parts.transactions,
     logger,
     onBroken,
-    isStopping: () => stopping,
   })
   /** What is claimed and whose outcome is not written down yet. */
   const inHand = new Map<Promise<void>, Execution>()
@@ -125,8 +130,10 @@ export function createWorker(parts: {
   }
 
   function limitedHere(job: AnyJob): AnyJob {
-    if (!job.transactional || store.database.kind !== 'pglite') return job
-    return { ...job, timeoutMs: Math.min(job.timeoutMs, EMBEDDED_TRANSACTION_MS) }
+    const hasOneSession = store.database.refuseInsideTransaction !== undefined
+    return job.transactional && hasOneSession && !job.hasOwnTimeout
+      ? { ...job, timeoutMs: SOLE_TRANSACTION_MS }
+      : job
   }
 
   async function carryThrough(execution: Execution): Promise<void> {
@@ -183,7 +190,7 @@ export function createWorker(parts: {
           lookAtMs = monotonicMs() + (await watch.look(busy, heldIds()))
         }
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
-        if (room() > 0 && monotonicMs() >= claimAtMs) {
+        if (!stopping && room() > 0 && monotonicMs() >= claimAtMs) {
           const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? MAX_SLEEP_MS)
           mayHaveMore = ms === 0 && (await claim()) > 0
           heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
@@ -208,11 +215,14 @@ export function createWorker(parts: {
 
   async function finishRunning(): Promise<void> {
     const deadline = new AbortController()
-    const timeout = parts.clock.sleep(DRAIN_MS, deadline.signal)
+    const timeout = parts.clock.sleep(durationToMs(parts.drain, 'worker.drain'), deadline.signal)
     await Promise.race([Promise.allSettled(inHand.keys()), timeout])
     deadline.abort()
-    await giveBack(store, leases, [...inHand.values()])
-    leases.abandon(stopped())
+    try {
+      await giveBack(store, leases, [...inHand.values()])
+    } finally {
+      leases.abandon(stopped())
+    }
   }
 
   return {

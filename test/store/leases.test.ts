@@ -3,14 +3,19 @@ import { describe, expect, it } from 'vitest'
 import { every, type ScheduleDefinition } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { claimRuns, releaseClaims } from '../../src/store/queries/claiming.js'
-import { recoverExpiredLeases, releaseLeases, renewLeases } from '../../src/store/queries/leases.js'
+import {
+  recordProgress,
+  recoverExpiredLeases,
+  releaseLeases,
+  renewLeases,
+} from '../../src/store/queries/leases.js'
 import { type Outcome, recordOutcomes } from '../../src/store/queries/outcomes.js'
 import { publishJobs } from '../../src/store/queries/workers.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { Interrupt } from '../../src/worker/interrupt.js'
 import { createLeaseKeeper } from '../../src/worker/lease-keeper.js'
-import { sharedDatabase } from '../support/database.js'
+import { alteredDatabase, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = Date.parse('2026-03-01T00:00:00Z')
@@ -122,6 +127,7 @@ describe('leases', () => {
       expect(await counted({ ...success(lease), ...failure, state })).toEqual([false])
     }
     await releaseLeases(store, [lease])
+    await recordProgress(store, [{ ...lease, fraction: 0.5, note: 'late', totals: { rows: 1 } }])
     expect(await run()).toEqual(before)
   })
 
@@ -161,6 +167,10 @@ describe('leases', () => {
     const { run, counted, lease } = await claimed()
     await counted(success(lease))
     expect(await counted(success(lease))).toEqual([true])
+    const failure = { delayMs: 0, code: 'handler_error', message: 'no answer', stack: null }
+    for (const state of ['retrying', 'failed'] as const) {
+      expect(await counted({ ...success(lease), ...failure, state })).toEqual([false])
+    }
     expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
   })
 
@@ -213,5 +223,85 @@ describe('stopping', () => {
     clearInterval(moving)
     expect(signal.reason).toMatchObject({ code: 'closed' })
     expect(await h.runs.list({ schedule: 's' })).toMatchObject([{ state: 'pending', attempt: 0 }])
+  })
+
+  /** A worker at work on one run, on a database that a test can make fail. */
+  async function working() {
+    const faults = { query: (_text: string) => {}, begin: async () => {} }
+    const database = await alteredDatabase((shared) => ({
+      async query(text, params) {
+        faults.query(text)
+        return shared.query(text, params)
+      },
+      async transaction(work) {
+        await faults.begin()
+        return shared.transaction(work)
+      },
+    }))
+    const h = await openHarness({ at: AT, database })
+    let finish = () => {}
+    const started = new Promise<AbortSignal>((resolve) => {
+      h.job('work', {
+        handler: ({ signal }) =>
+          new Promise<void>((end) => {
+            finish = end
+            resolve(signal)
+          }),
+      })
+    })
+    const { id } = await h.runs.enqueue('work', null)
+    await h.escapement.start({ roles: ['worker'] })
+    return { h, faults, signal: await started, finish: () => finish(), run: () => h.runs.get(id) }
+  }
+
+  it('records what ends meanwhile, also when the database fails for a moment', async () => {
+    const { h, faults, finish, run } = await working()
+    let failed = 0
+    faults.query = (text) => {
+      if (text.includes("'succeeded'") && failed++ === 0)
+        throw Object.assign(new Error('reset'), { code: 'ECONNRESET' })
+    }
+    const stopped = h.escapement.stop()
+    finish()
+    await stopped
+    expect(failed).toBe(2)
+    expect(await run()).toMatchObject({ state: 'succeeded', attempt: 1 })
+  })
+
+  it('tells a handler that has not ended in time, also when its run cannot be given back; and its attempt is not spent', async () => {
+    const { h, faults, signal, run } = await working()
+    faults.query = (text) => {
+      if (/^\s*update "\w+"\.runs_open/.test(text)) throw new Error('away')
+    }
+    const stopped = h.escapement.stop()
+    const moving = setInterval(() => h.jump('10 seconds'), 20)
+    await stopped
+    clearInterval(moving)
+    expect(signal.reason).toMatchObject({ code: 'closed' })
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(await run()).toMatchObject({ state: 'running', attempt: 1, error: null })
+  })
+
+  it('claims nothing more at once, however long the scheduler takes', async () => {
+    const { h, faults, finish } = await working()
+    let letGo = () => {}
+    const begun = new Promise<void>((resolve) => {
+      faults.begin = () => {
+        resolve()
+        return new Promise((go) => {
+          letGo = go
+        })
+      }
+    })
+    await h.escapement.start()
+    await begun
+    faults.begin = async () => {}
+    finish()
+    const stopped = h.escapement.stop()
+    const { id } = await h.runs.enqueue('work', null)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    letGo()
+    await stopped
+    expect(await h.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0 })
   })
 })

@@ -232,3 +232,34 @@ describe('a directory', () => {
     await refusal(problem)
   })
 })
+
+describe('a transactional handler on the one session', () => {
+  it('lets others go before the next one, and what it said of its progress is written when it is over', async () => {
+    await using escapement = await createEscapement({ database, schema: 'handlers' })
+    const order: string[] = []
+    escapement.job('work', {
+      transactional: true,
+      handler: async ({ input, progress }) => {
+        order.push(`begin ${input}`)
+        progress(0.5)
+        // Longer than progress is gathered for.
+        if (input === 1) await sleep(1_100)
+        order.push(`end ${input}`)
+      },
+    })
+    const heard: string[] = []
+    const isHeard = new Promise<void>((resolve) => {
+      escapement.on('run.progress', ({ runId }) => {
+        heard.push(runId)
+        resolve()
+      })
+    })
+    const [first] = await escapement.runs.enqueueMany('work', [{ input: 1 }, { input: 2 }])
+    await escapement.start({ roles: ['worker'] })
+    await expect.poll(() => order).toEqual(['begin 1'])
+    await escapement.database.query('select 1').then(() => order.push('other'))
+    await isHeard
+    expect(heard).toContain(first!.id)
+    await expect.poll(() => order).toEqual(['begin 1', 'end 1', 'other', 'begin 2', 'end 2'])
+  })
+})

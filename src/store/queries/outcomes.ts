@@ -118,8 +118,11 @@ async function record(
     placed.filter(({ outcome }) => outcome.state !== 'succeeded'),
   )
   const refused = placed.filter(({ index }) => !counted[index])
-  for (const position of await listWrittenBefore(session, refused))
-    counted[refused[position - 1]!.index] = true
+  const before = await listWrittenBefore(
+    session,
+    refused.map(({ outcome }) => outcome),
+  )
+  for (const position of before) counted[refused[position - 1]!.index] = true
   return { counted, ended }
 }
 
@@ -139,18 +142,28 @@ function isPlain(outcome: Outcome): boolean {
   return outcome.state === 'succeeded' && outcome.result === 'null' && outcome.totals === null
 }
 
-/** Those that an earlier statement has written down under the same token, whose answer did not arrive. */
-async function listWrittenBefore(session: Session, refused: readonly Placed[]): Promise<number[]> {
-  if (refused.length === 0) return []
+/** Whether it was written down, by a transaction whose answer did not arrive. */
+export async function wasRecorded(session: Session, outcome: Outcome): Promise<boolean> {
+  return (await listWrittenBefore(session, [outcome])).length > 0
+}
+
+/** Those that an earlier statement has written down as they are, under the same token, whose answer did not arrive. */
+async function listWrittenBefore(session: Session, outcomes: readonly Outcome[]): Promise<number[]> {
+  if (outcomes.length === 0) return []
   const rows = await session.query<{ position: number }>(
-    `with refused as (
-       select id, lease_token, position::int from unnest($1::uuid[], $2::uuid[]) with ordinality as o (id, lease_token, position)
+    `with told as (
+       select id, lease_token, state, position::int
+       from unnest($1::uuid[], $2::uuid[], $3::text[]) with ordinality as o (id, lease_token, state, position)
      )
-     select refused.position from refused join {schema}.runs_ended as r using (id, lease_token) where r.state <> 'cancelled'
+     select told.position from told join {schema}.runs_ended as r using (id, lease_token, state)
      union all
-     select refused.position from refused join {schema}.runs_open as r
-       on r.id = refused.id and r.previous_token = refused.lease_token`,
-    [refused.map(({ outcome }) => outcome.runId), refused.map(({ outcome }) => outcome.leaseToken)],
+     select told.position from told join {schema}.runs_open as r on r.id = told.id and r.previous_token = told.lease_token
+     where told.state = 'retrying'`,
+    [
+      outcomes.map(({ runId }) => runId),
+      outcomes.map(({ leaseToken }) => leaseToken),
+      outcomes.map(({ state }) => state),
+    ],
   )
   return rows.map(({ position }) => position)
 }
