@@ -4,7 +4,7 @@ import { every, type JobDefinition, NonRetryableError, once, RetryAfterError } f
 import type { Param } from '../../src/store/database.js'
 import type { Harness } from '../../src/testing/harness.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { sharedDatabase } from '../support/database.js'
+import { alteredDatabase, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:00Z'
@@ -458,20 +458,14 @@ describe('claiming', () => {
   })
 
   it('gives back what it took in a claim whose answer was lost', async () => {
-    const database = await sharedDatabase()
     const claims = { lost: 1 }
-    const losing = {
-      kind: database.kind,
-      transaction: database.transaction.bind(database),
-      listen: database.listen.bind(database),
-      holdLock: database.holdLock.bind(database),
-      close: async () => {},
+    const losing = await alteredDatabase((database) => ({
       async query<Row>(text: string, params: readonly Param[] = []): Promise<Row[]> {
         const rows = await database.query<Row>(text, params)
         if (!text.includes("set state = 'running'") || claims.lost-- <= 0) return rows
         throw Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET' })
       },
-    }
+    }))
     const { h, run } = await open({}, { database: losing })
     const planner = await openHarness({ at: AT, schema: h.schema })
     await h.schedules.put('s', now)
