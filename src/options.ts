@@ -4,8 +4,11 @@ import { type Logger, silentLogger } from './logger.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
 import type { DatabaseSource } from './store/open.js'
 import type { ClientLike, PoolLike } from './store/postgres-session.js'
+import { SWEEPER_DEFAULTS, type SweeperOptions } from './sweeper/sweeper.js'
 import { didYouMean } from './time/did-you-mean.js'
+import { readElapsed } from './time/duration.js'
 import { quote, type Report, readOrThrow } from './time/report.js'
+import { HOOKS, type TransitionHooks } from './transitions/change.js'
 import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
 
 /**
@@ -35,6 +38,7 @@ export interface EscapementOptions {
   clock?: Clock
   scheduler?: SchedulerOptions
   worker?: WorkerOptions
+  sweeper?: SweeperOptions
 }
 
 export const ESCAPEMENT_DEFAULTS = {
@@ -51,15 +55,19 @@ export interface Settings {
   clock: Clock
   scheduler: Required<SchedulerOptions>
   worker: Required<WorkerOptions>
+  sweeper: SweeperSettings
 }
+
+type SweeperSettings = TransitionHooks & Required<Omit<SweeperOptions, keyof TransitionHooks>>
 
 /** Checks all options and fills in the defaults; every mistake is reported at once. */
 export function readOptions(options: EscapementOptions): Settings {
   return readOrThrow('option_invalid', (report) => {
-    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker']
+    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker', 'sweeper']
     refuseUnknown(options, '', known, report)
     refuseUnknown(options.scheduler ?? {}, 'scheduler.', Object.keys(SCHEDULER_DEFAULTS), report)
     refuseUnknown(options.worker ?? {}, 'worker.', Object.keys(WORKER_DEFAULTS), report)
+    refuseUnknown(options.sweeper ?? {}, 'sweeper.', [...Object.keys(SWEEPER_DEFAULTS), ...HOOKS], report)
     const settings: Settings = {
       database: options.database ?? ESCAPEMENT_DEFAULTS.database,
       schema: options.schema ?? ESCAPEMENT_DEFAULTS.schema,
@@ -68,11 +76,13 @@ export function readOptions(options: EscapementOptions): Settings {
       clock: options.clock ?? databaseClock,
       scheduler: { ...SCHEDULER_DEFAULTS, ...options.scheduler },
       worker: { ...WORKER_DEFAULTS, ...options.worker },
+      sweeper: { ...SWEEPER_DEFAULTS, ...options.sweeper },
     }
     checkDatabase(settings.database, report)
     checkSchema(settings.schema, report)
     checkCount(settings.scheduler.batch, 'scheduler.batch', report)
     checkCount(settings.worker.concurrency, 'worker.concurrency', report)
+    checkSweeper(settings.sweeper, report)
     const { queues } = settings.worker
     if (!Array.isArray(queues) || queues.length === 0 || queues.some((name) => typeof name !== 'string')) {
       report('worker.queues', `${quote(queues)} – must be a list of at least one queue`)
@@ -80,6 +90,31 @@ export function readOptions(options: EscapementOptions): Settings {
     return settings
   })
 }
+
+function checkSweeper(sweeper: SweeperSettings, report: Report): void {
+  checkCount(sweeper.batchSize, 'sweeper.batchSize', report)
+  const intervalMs = readElapsed(sweeper.interval, 'sweeper.interval', report)
+  if (intervalMs !== undefined && (intervalMs < 1 || intervalMs > LONGEST_INTERVAL_MS)) {
+    report(
+      'sweeper.interval',
+      `${quote(sweeper.interval)} – must be longer than nothing, and at most 24 days`,
+    )
+  }
+  if (sweeper.retention !== false) readElapsed(sweeper.retention, 'sweeper.retention', report)
+  if (sweeper.indexes !== 'create' && sweeper.indexes !== 'check') {
+    report('sweeper.indexes', `${quote(sweeper.indexes)} – must be "create" or "check"`)
+  }
+  if (typeof sweeper.wake !== 'boolean')
+    report('sweeper.wake', `${quote(sweeper.wake)} – must be true or false`)
+  for (const hook of HOOKS) {
+    const value = sweeper[hook]
+    if (value !== undefined && typeof value !== 'function')
+      report(`sweeper.${hook}`, `${quote(value)} – must be a function`)
+  }
+}
+
+/** A timer of the host holds 24.8 days and fires at once beyond. */
+const LONGEST_INTERVAL_MS = 24 * 86_400_000
 
 function refuseUnknown(options: object, prefix: string, known: readonly string[], report: Report): void {
   for (const name of Object.keys(options)) {

@@ -29,6 +29,7 @@ function bound(database: Database): Database {
     kind: database.kind,
     query: database.query.bind(database),
     transaction: database.transaction.bind(database),
+    session: database.session.bind(database),
     listen: database.listen.bind(database),
     holdLock: database.holdLock.bind(database),
     close: database.close.bind(database),

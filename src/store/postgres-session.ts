@@ -70,6 +70,13 @@ export function overPool(pool: PoolLike, { listener, deadlineMs, end }: PoolOwne
     async transaction(work) {
       return await track(() => withClient(pool, deadlineMs, (borrowed) => inTransaction(borrowed, work)))
     },
+    async session(work) {
+      return await track(() =>
+        withClient(pool, deadlineMs, (borrowed) =>
+          work({ query: (text, params) => alone(borrowed, text, params) }),
+        ),
+      )
+    },
     holdLock: (key, onTakenAgain) => listener.holdLock(key, onTakenAgain),
     async listen(channel, onPayload) {
       if (closed) throw closedError()

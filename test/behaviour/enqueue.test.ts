@@ -40,6 +40,7 @@ async function watchedDatabase(look: (params: readonly unknown[]) => void): Prom
         }),
       ),
     listen: (channel, listener) => database.listen(channel, listener),
+    session: (work) => database.session(work),
     holdLock: (key, onTakenAgain) => database.holdLock(key, onTakenAgain),
     close: async () => {},
   }
