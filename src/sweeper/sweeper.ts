@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
@@ -178,7 +179,7 @@ export function createSweeper(parts: {
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
         const sleepMs = Math.min(ms > 0 ? ms : busyMs, intervalMs, rests.msUntilNext())
         const isWoken = await wait.sleep(sleepMs)
-        if (isWoken && !stopping) await wait.sleep(SHORTEST_SLEEP_MS)
+        if (isWoken && !stopping) await pause(SHORTEST_SLEEP_MS)
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the sweeper waits for the database')
         await wait.sleep(backoffMs)
