@@ -51,7 +51,7 @@ export async function sweepTable(
     const sweep: TableSweep = { counts: noCounts(), changes: [], errors: [] }
     sweep.counts.skipped = Math.min(locked.length, batchSize) - planned.length
     sweep.counts.truncated = locked.length > batchSize
-    if (now !== null) await applyHalving({ session, table, now, sweep }, planned)
+    if (now !== null) await applyHalving({ session, table, now, sweep, size: planned.length }, planned)
     if (sweep.changes.length > 0) await callInTransaction(hooks, tx, sweep.changes)
     return sweep
   })
@@ -80,6 +80,8 @@ interface Batch {
   table: SweptTable
   now: Date
   sweep: TableSweep
+  /** How many rows it has in all. */
+  size: number
 }
 
 async function applyHalving(batch: Batch, planned: readonly PlannedRow[]): Promise<void> {
@@ -116,13 +118,14 @@ async function applyAlone(batch: Batch, { row, plan }: PlannedRow, error: Error)
 
 /** The error of the database if it refuses what is in these rows, which are then as they were. */
 async function tryApply(
-  { session, table, now, sweep }: Batch,
+  { session, table, now, sweep, size }: Batch,
   planned: readonly PlannedRow[],
 ): Promise<Error | null> {
   await session.query('savepoint batch')
   try {
     const outcomes = await applyPlans(session, table, planned, now)
-    await session.query('release savepoint batch')
+    // Where all went well the commit ends it.
+    if (planned.length < size) await session.query('release savepoint batch')
     note(sweep, table, planned, outcomes, now)
     return null
   } catch (error) {

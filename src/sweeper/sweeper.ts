@@ -104,6 +104,8 @@ export function createSweeper(parts: {
   const upkeep = retentionMs === null ? null : createLogUpkeep(store, retentionMs, logger)
   /** How many rows a batch takes at the moment, where not as many as it may. */
   const reaches = new WeakMap<SweptTable, number>()
+  /** Tables of which the last sweep has left rows: these need not be asked whether they have any. */
+  const leftover = new WeakSet<SweptTable>()
   let stopping = false
   let loop: Promise<void> | undefined
 
@@ -132,8 +134,9 @@ export function createSweeper(parts: {
     const failed: SweptTable[] = []
     for (const table of wanted) {
       try {
-        const isDue = (await msUntilDue(store, table)) === 0
+        const isDue = leftover.delete(table) || (await msUntilDue(store, table)) === 0
         const sweep = isDue ? await sweepOne(table) : { counts: noCounts(), errors: [] }
+        if (sweep.counts.truncated) leftover.add(table)
         report.tables.push({ table: table.name, ...sweep.counts })
         report.errors.push(...sweep.errors)
         for (const { key, message } of sweep.errors) {

@@ -6,7 +6,8 @@
 -- To read the log:
 --   select f.table_name, f.field, l.* from {schema}.transition_log as l join {schema}.transition_fields as f on f.id = l.field_id
 
--- A number for each declared field, so that the log and its index hold four bytes and not two names.
+-- A number for each declared field, so that the log and its index hold four bytes and not two names. No foreign key leads here:
+-- it would be checked for each row of a batch, and nothing deletes these.
 create table {schema}.transition_fields (
   id integer generated always as identity primary key,
   table_schema text not null,
@@ -18,7 +19,7 @@ create table {schema}.transition_fields (
 -- One row for each change: the audit record, and what keeps a row that a person moved back from being changed again for the
 -- same due time. The primary key is its only index.
 create table {schema}.transition_log (
-  field_id integer not null references {schema}.transition_fields (id),
+  field_id integer not null,
   -- The row's primary key as text; of several columns, as a JSON array of texts. Compared byte by byte.
   key text collate "C" not null,
   -- As the row had it, to the microsecond.
@@ -35,7 +36,7 @@ create table {schema}.transition_log (
 
 -- Rows that could not be changed. They are left alone for as long as they have this due time and nobody has edited them.
 create table {schema}.transition_quarantine (
-  field_id integer not null references {schema}.transition_fields (id),
+  field_id integer not null,
   key text collate "C" not null,
   due_at timestamptz not null,
   -- The row's xmin: an edit gives it another.
