@@ -1,5 +1,5 @@
 import { defineJob, type Job } from '../runs/job.js'
-import { type SweepReport, sumCounts } from '../transitions/change.js'
+import { joinReports, type SweepReport } from '../transitions/change.js'
 import type { Sweeper } from './sweeper.js'
 
 export const SWEEP_JOB = 'escapement.sweep'
@@ -8,13 +8,14 @@ export const SWEEP_JOB = 'escapement.sweep'
 export function sweepJob(sweeper: Pick<Sweeper, 'sweep'>): Job<unknown> {
   return defineJob(SWEEP_JOB, {
     async handler({ signal, totals }) {
-      const sweeps: SweepReport[] = []
+      const reports: SweepReport[] = []
       do {
         const report = await sweeper.sweep()
-        sweeps.push(report)
+        reports.push(report)
         totals({ updated: report.updated, deleted: report.deleted, errors: report.errors.length })
-      } while (sweeps.at(-1)!.truncated && !signal.aborted)
-      return { ...sumCounts(sweeps), truncated: sweeps.at(-1)!.truncated }
+      } while (reports.at(-1)!.truncated && !signal.aborted)
+      const { tables: _, errors: __, ...counts } = joinReports(reports)
+      return counts
     },
   })
 }

@@ -80,3 +80,19 @@ export function sumCounts(all: readonly SweepCounts[]): SweepCounts {
   }
   return sum
 }
+
+/** Several sweeps as one: what the last one left is what is left. */
+export function joinReports(reports: readonly SweepReport[]): SweepReport {
+  const names = [...new Set(reports.flatMap(({ tables }) => tables.map(({ table }) => table)))]
+  const last = reports.at(-1)
+  const sumOf = (table: string) => {
+    const counts = reports.flatMap(({ tables }) => tables.filter((each) => each.table === table))
+    return { ...sumCounts(counts), truncated: counts.at(-1)!.truncated, table }
+  }
+  return {
+    ...sumCounts(reports),
+    truncated: last?.truncated ?? false,
+    tables: names.map(sumOf),
+    errors: reports.flatMap(({ errors }) => errors),
+  }
+}

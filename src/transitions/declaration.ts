@@ -115,9 +115,14 @@ function readSet(
   return {
     action: 'set',
     column: column as string,
-    ...(hasFrom && { from: from as TransitionValue }),
-    to: to as TransitionValue,
+    ...(hasFrom && { from: readValue(from) }),
+    to: readValue(to),
   }
+}
+
+/** As JSON carries it: reports and hooks of it go there. */
+function readValue(value: unknown): TransitionValue {
+  return typeof value === 'bigint' ? String(value) : (value as TransitionValue)
 }
 
 function checkValue(value: unknown, at: string, report: Report): boolean {
