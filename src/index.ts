@@ -84,3 +84,4 @@ export type {
   TransitionHooks,
 } from './transitions/change.js'
 export type { TableName, TransitionDeclaration } from './transitions/declaration.js'
+export type { DeclaredTable, RowDeclaration } from './transitions/row-declaration.js'

@@ -2,6 +2,7 @@ import { countFields } from '../store/queries/transition-log.js'
 import type { TransitionValue } from '../transitions/action.js'
 import type { SweepReport } from '../transitions/change.js'
 import type { TableName, TransitionDeclaration } from '../transitions/declaration.js'
+import type { DeclaredTable } from '../transitions/row-declaration.js'
 import { type SweptTable, writtenColumn } from '../transitions/table.js'
 import { type DeclaringParts, declareTable } from './declaring.js'
 
@@ -12,6 +13,8 @@ export interface Transitions {
    * fit the table as it is.
    */
   declare(table: TableName, declaration: TransitionDeclaration): Promise<void>
+  /** The same with the table in it, as `fromDrizzle` and `fromPrisma` make it. */
+  declare(declared: DeclaredTable): Promise<void>
   /** What this process has declared, with what is due, when the next is, and how many rows were set aside. */
   list(): Promise<TransitionStatus[]>
   /** Changes the rows that are due: of each table at most `sweeper.batchSize`. */
@@ -48,13 +51,22 @@ export function createTransitions(
   },
 ): Transitions {
   return {
-    async declare(table, declaration) {
+    async declare(first: TableName | DeclaredTable, second?: TransitionDeclaration) {
+      const { table, ...declaration } = asDeclared(first, second)
       await declareTable(parts, table, declaration)
       parts.onDeclared()
     },
     list: () => Promise.all(parts.tables.all().map((table) => statusOf(parts, table))),
     sweep: (options) => parts.sweep(options),
   }
+}
+
+function asDeclared(
+  first: TableName | DeclaredTable,
+  second: TransitionDeclaration | undefined,
+): DeclaredTable {
+  if (second === undefined && typeof first === 'object' && first !== null && 'fields' in first) return first
+  return { ...second!, table: first as TableName }
 }
 
 async function statusOf({ store }: DeclaringParts, table: SweptTable): Promise<TransitionStatus> {
