@@ -30,7 +30,7 @@ export interface TransitionsSize {
 }
 
 const FULL: TransitionsSize = { rows: [10_000, 1_000_000], rounds: 5, late: 20 }
-export const QUICK: TransitionsSize = { rows: [1_000, 10_000], rounds: 1, late: 2 }
+export const QUICK: TransitionsSize = { rows: [1_000, 10_000], rounds: 1, late: 1 }
 
 const BATCH = 500
 const DECLARATION = {

@@ -3,6 +3,7 @@ import { benchEnqueue, QUICK as ENQUEUE } from '../../bench/enqueue.js'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
+import { benchTransitions, QUICK as TRANSITIONS } from '../../bench/transitions.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
 it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
@@ -45,4 +46,21 @@ it('the bench of the queue runs, and every backlog is drained', async () => {
   await benchQueue(QUEUE, (line) => lines.push(line))
   expect(lines).toContain('|  | escapement | hand-written SQL |')
   expect(lines.join('\n')).toMatch(/\| drain, two processes, \/s \| [\d,]+ \| [\d,]+ · \*\*[\d.]+ ×\*\* \|/)
+})
+
+it('the bench of transitions runs, every row that is due is changed, and each statement of the sweep is explained', async () => {
+  const lines: string[] = []
+  await benchTransitions(TRANSITIONS, (line) => lines.push(line))
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    '1,000 rows, nothing due',
+    '1,000 rows, nothing due, the plan',
+    '10,000 rows, nothing due',
+    '10,000 rows, nothing due, the plan',
+    '1,000 due of 10,000 rows, by hand',
+    '1,000 due of 10,000 rows, sweeps',
+    'lock due rows',
+    'read locked rows',
+    'apply plans',
+    'due in two seconds, 1 times',
+  ])
 })
