@@ -28,6 +28,8 @@ export interface CatalogueTable {
   hasRowSecurity: boolean
   maySelect: boolean
   mayDelete: boolean
+  /** Locking a row takes the right to update it, or some column of it. */
+  mayLock: boolean
   /** The names of the primary key's columns, in its order; none without one. */
   key: readonly string[]
   columns: readonly CatalogueColumn[]
@@ -36,7 +38,8 @@ export interface CatalogueTable {
 /** Whether the declaration fits the table, apart from its values: each mistake is reported. */
 export function checkAgainstCatalogue(declaration: Declaration, table: CatalogueTable, report: Report): void {
   checkTable(table, report)
-  if (declaration.softDelete !== null) checkSoftDelete(declaration.softDelete, table, report)
+  const isWritten = declaration.fields.some(({ action }) => action.action === 'softDelete')
+  if (declaration.softDelete !== null) checkSoftDelete(declaration.softDelete, isWritten, table, report)
   const dueColumns = declaration.fields.map(({ name }) => name)
   for (const { name, action } of declaration.fields) {
     checkDueColumn(name, table, report)
@@ -66,6 +69,7 @@ function checkTable(table: CatalogueTable, report: Report): void {
     )
   }
   if (!table.maySelect) report('table', 'this database user may not read it; grant it: grant select on …')
+  if (!table.mayLock) report('table', 'this database user may not lock its rows; grant it: grant update on …')
 }
 
 /** Null where there is none of that name, which is reported. */
@@ -120,7 +124,7 @@ const SOFT_DELETE_KINDS: Readonly<Record<string, SoftDelete['kind']>> = {
   bool: 'flag',
 }
 
-function checkSoftDelete(name: string, table: CatalogueTable, report: Report): void {
+function checkSoftDelete(name: string, isWritten: boolean, table: CatalogueTable, report: Report): void {
   const column = findColumn(name, 'softDelete', table, report)
   if (!column) return
   const kind = softDeleteKind(column)
@@ -128,9 +132,11 @@ function checkSoftDelete(name: string, table: CatalogueTable, report: Report): v
   else if (kind !== 'flag' && !column.isNullable) {
     report('softDelete', `"${name}" is not nullable, and null means that the row is not deleted`)
   }
+  if (!isWritten) return
   if (column.generated !== null) report('softDelete', `"${name}" is a generated column`)
-  else if (!column.mayUpdate)
+  else if (!column.mayUpdate) {
     report('softDelete', `this database user may not update "${name}"; grant it: grant update on …`)
+  }
 }
 
 export function softDeleteKind({ base }: CatalogueColumn): SoftDelete['kind'] | null {

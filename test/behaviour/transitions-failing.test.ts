@@ -32,6 +32,14 @@ describe('a row that cannot be changed', () => {
       { due: 0, quarantined: 3, fields: [{ quarantined: 3 }] },
     ])
 
+    expect(await h.escapement.doctor()).toMatchObject([
+      {
+        kind: 'quarantined',
+        subject: `${h.schema}.posts by publish_at`,
+        detail: expect.stringMatching(/^3 rows could not be changed, first 10: new row .* violates check/),
+      },
+    ])
+
     expect(await h.sweep()).toEqual(nothing)
     // Edited, given another due time, and gone.
     await h.sql('update posts set archive_at = publish_at where id = 3')
@@ -288,6 +296,27 @@ describe('hooks', () => {
       [1, 2].map((post) => ({ post, what: 'published' })),
     )
     expect(applied).toEqual([{ id: 1 }, { id: 2 }])
+  })
+
+  it('in the transaction can enqueue a run, which then exists if the change does', async () => {
+    const h = await openPosts()
+    const announce = h.job('announce', { handler: () => {} })
+    let isFailing = true
+    await h.declare({
+      fields: { publish_at: publish },
+      async inTransaction(tx, changes) {
+        const items = changes.map(({ key }) => ({ input: key.id }))
+        await h.runs.enqueueMany(announce, items, { tx })
+        if (isFailing) throw new Error('not yet')
+      },
+    })
+    await h.sql(`insert into posts (id, status, publish_at) values (7, 'draft', $1)`, [at(-1)])
+    await h.sweep()
+    const runs = () => h.sql(`select state, input from runs where job = 'announce'`)
+    expect(await runs()).toEqual([])
+    isFailing = false
+    await h.sweep()
+    expect(await runs()).toEqual([{ input: 7, state: 'pending' }])
   })
 })
 

@@ -179,5 +179,10 @@ describe('row-level security', () => {
     await expect(again).rejects.toThrow(
       /its index could not be built \(must be owner of table posts\); create it in a migration: create index concurrently/,
     )
+    // Once its owner has built it the rest can be done by one who may update and nothing more.
+    await h.declare({ fields: { publish_at: publish } })
+    await restricted.transitions.declare(`${h.schema}.posts`, { fields: { publish_at: publish } })
+    await insertDrafts(h, 2)
+    expect(await restricted.transitions.sweep()).toMatchObject({ updated: 2, errors: [] })
   })
 })

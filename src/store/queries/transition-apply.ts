@@ -74,7 +74,7 @@ export async function applyPlans(
     due_at: Date
     original: unknown
     is_applied: boolean
-  }>(applySql(table, groups), params)
+  }>(applySql(table, groups, writes.includes('')), params)
   return rows.map(({ due_at, is_applied, ...rest }) => ({ ...rest, dueAt: due_at, isApplied: is_applied }))
 }
 
@@ -97,7 +97,7 @@ function textAfter(table: SweptTable, { field }: Step, now: Date): string | null
   return table.softDelete!.kind === 'flag' ? 'true' : now.toISOString()
 }
 
-function applySql(table: SweptTable, groups: readonly string[]): string {
+function applySql(table: SweptTable, groups: readonly string[], hasDeletes: boolean): string {
   const { fields, targets } = table
   const relation = relationSql(table)
   const setNames = targets.map((_, index) => `set_${index}`)
@@ -115,6 +115,16 @@ function applySql(table: SweptTable, groups: readonly string[]): string {
     name: softDelete.column,
     type: { sql: '', builtIn: softDelete.kind === 'flag' ? 'bool' : softDelete.kind },
   }
+  // Only what there is to do: a statement's triggers fire, and its privileges are asked for, without a row too.
+  const parts = groups.map((group, index) => ({
+    cte: updateSql(table, group, index),
+    outcome: `select row, row_version, is_changed from updated_${index}`,
+  }))
+  if (hasDeletes)
+    parts.push({
+      cte: deleteSql(table),
+      outcome: 'select row, null::bigint as row_version, true as is_changed from deleted',
+    })
   return `
   with planned as materialized (
     select (p.ordinal - 1)::int as row, p.tableoid, p.tid, p.part${setNames.map((name) => `, p.${name}`).join('')}
@@ -128,15 +138,9 @@ function applySql(table: SweptTable, groups: readonly string[]): string {
       ${soft ? `, ${columnSql(soft.name)} as old_soft, ${jsonSql(soft)} as json_soft` : ''}
     from planned as p join ${relation} as r on r.ctid = p.tid and r.tableoid = p.tableoid
   ),
-  ${groups.map((group, index) => updateSql(table, group, index)).join('')}
-  deleted as (
-    delete from ${relation} as r using before as b
-    where b.part = -1 and r.ctid = b.tid and r.tableoid = b.tableoid
-    returning b.row
-  ),
+  ${parts.map(({ cte }) => cte).join('')}
   outcome as (
-    select row, null::bigint as row_version, true as is_changed from deleted
-    ${groups.map((_, index) => `union all select row, row_version, is_changed from updated_${index}`).join('\n')}
+    ${parts.map(({ outcome }) => outcome).join('\n    union all ')}
   ),
   steps as (
     select s.*, b.key, b.key_json, ${byField((index) => `b.due_${index}`, 'null')} as due_at,
@@ -178,6 +182,14 @@ function updateSql(table: SweptTable, group: string, index: number): string {
     from before as b
     where b.part = ${index} and r.ctid = b.tid and r.tableoid = b.tableoid
     returning b.row, ${ROW_VERSION} as row_version, ((${changed}) or not (${meant})) as is_changed
+  ),`
+}
+
+function deleteSql(table: SweptTable): string {
+  return `deleted as (
+    delete from ${relationSql(table)} as r using before as b
+    where b.part = -1 and r.ctid = b.tid and r.tableoid = b.tableoid
+    returning b.row
   ),`
 }
 

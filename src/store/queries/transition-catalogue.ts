@@ -22,6 +22,7 @@ export async function readTable(
     hasRowSecurity: row.has_row_security,
     maySelect: row.may_select,
     mayDelete: row.may_delete,
+    mayLock: row.may_lock,
     key: row.key,
     columns: columns.map(toColumn),
   }
@@ -38,6 +39,7 @@ interface TableRow {
   has_row_security: boolean
   may_select: boolean
   may_delete: boolean
+  may_lock: boolean
   key: string[]
 }
 
@@ -55,6 +57,7 @@ const READ_TABLE = `
     exists (select from pg_rewrite where ev_class = c.oid and ev_type in ('2', '4')) and c.relkind in ('r', 'p') as has_rules,
     row_security_active(c.oid) as has_row_security,
     has_table_privilege(c.oid, 'select') as may_select, has_table_privilege(c.oid, 'delete') as may_delete,
+    has_any_column_privilege(c.oid, 'update') as may_lock,
     array(
       select a.attname::text from pg_index as i, unnest(i.indkey) with ordinality as k (attnum, place)
       join pg_attribute as a on a.attnum = k.attnum

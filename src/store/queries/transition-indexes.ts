@@ -88,9 +88,9 @@ export async function buildIndexes(
         await session.query(createIndexSql(index))
       }
     } finally {
-      await session.query('reset statement_timeout')
-      await session.query('reset lock_timeout')
-      await session.query(`select pg_advisory_unlock(${lockKey})`)
+      // A connection that broke has let go of all of it, and what broke it is the error to tell.
+      const undo = ['reset statement_timeout', 'reset lock_timeout', `select pg_advisory_unlock(${lockKey})`]
+      for (const statement of undo) await session.query(statement).catch(() => {})
     }
   })
 }
