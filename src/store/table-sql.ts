@@ -30,28 +30,38 @@ export function relationSql({ schema, table }: Pick<SweptTable, 'schema' | 'tabl
 /** A column of the row, `r`. */
 export const columnSql = (name: string) => `r.${nameSql(name)}`
 
-export function conditionsSql(conditions: readonly Condition[], column: (name: string) => string): string {
-  return conditions.map((condition) => conditionSql(condition, column)).join(' and ') || 'true'
+type Compared = Pick<SweptTable, 'targets' | 'softDelete'>
+
+/** What is true of a row of which `column` writes a column. */
+export function conditionsSql(
+  table: Compared,
+  conditions: readonly Condition[],
+  column: (name: string) => string,
+): string {
+  return conditions.map((condition) => conditionSql(table, condition, column)).join(' and ') || 'true'
 }
 
-function conditionSql(condition: Condition, column: (name: string) => string): string {
+function conditionSql(table: Compared, condition: Condition, column: (name: string) => string): string {
   const name = column(condition.column)
-  switch (condition.is) {
-    case 'equal':
-      return `${name} = ${literalSql(condition.value)}`
-    case 'distinct':
-      return `${name} is distinct from ${literalSql(condition.value)}`
-    default:
-      return `${name} is ${condition.is}`
-  }
+  if (condition.is !== 'equal' && condition.is !== 'distinct') return `${name} is ${condition.is}`
+  const type = table.targets.find((target) => target.name === condition.column)?.type
+  const operator = condition.is === 'equal' ? '=' : 'is distinct from'
+  return `${comparedSql(name, type)} ${operator} ${literalSql(condition.value)}`
+}
+
+/** A domain as what it is made of: one over an enum has no operator of its own. */
+export function comparedSql(value: string, type: ColumnType | undefined): string {
+  return type?.isDomain ? `${value}::${type.sql}` : value
 }
 
 /** Whether a row is due by the field, whatever the time: exactly what its index holds. */
-export function dueSql(table: Pick<SweptTable, 'softDelete'>, field: SweptField): string {
-  return conditionsSql(dueConditions(field, table.softDelete), columnSql)
+export function dueSql(table: Compared, field: SweptField): string {
+  return conditionsSql(table, dueConditions(field, table.softDelete), columnSql)
 }
 
-export const matchesSql = (field: SweptField) => conditionsSql(targetConditions(field), columnSql)
+export function matchesSql(table: Compared, field: SweptField): string {
+  return conditionsSql(table, targetConditions(field), columnSql)
+}
 
 export function isDeletedSql({ softDelete }: SweptTable): string {
   if (softDelete === null) return 'false'

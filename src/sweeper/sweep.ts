@@ -17,6 +17,7 @@ import {
 import { lockDueRows, readLockedRows } from '../store/queries/transition-sweep.js'
 import { isRowFault } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
+import type { TransitionValue } from '../transitions/action.js'
 import {
   noCounts,
   type SweepCounts,
@@ -25,7 +26,7 @@ import {
   type TransitionHooks,
 } from '../transitions/change.js'
 import { planRow } from '../transitions/plan.js'
-import { type SweptTable, writtenColumn } from '../transitions/table.js'
+import { type SweptField, type SweptTable, writtenColumn } from '../transitions/table.js'
 
 export interface TableSweep {
   counts: SweepCounts
@@ -173,15 +174,15 @@ function changeOf(
     action: action.action,
     column: writtenColumn(table, field),
     from: before?.action === 'set' ? before.to : original,
-    to:
-      action.action === 'set'
-        ? action.to
-        : action.action === 'hardDelete'
-          ? null
-          : table.softDelete!.kind === 'flag'
-            ? true
-            : now,
+    to: written(table, action, now),
     dueAt,
     appliedAt: now,
   }
+}
+
+/** What a field writes; null where it deletes the row. */
+function written(table: SweptTable, action: SweptField['action'], now: Date): TransitionValue {
+  if (action.action === 'set') return action.to
+  if (action.action === 'hardDelete') return null
+  return table.softDelete!.kind === 'flag' ? true : now
 }

@@ -52,12 +52,15 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     clock,
   })
 
-  /** Ticks and works until nothing is left to do at this instant. */
+  /** Works, sweeps and ticks until nothing is left to do at this instant: each may leave something for the others. */
   async function settle(): Promise<void> {
+    let isDone: boolean
     do {
       await worker.drain()
-      while ((await sweeper.sweep()).truncated);
-    } while ((await scheduler.tick()).due > 0)
+      const { updated, deleted, truncated } = await sweeper.sweep()
+      const { due } = await scheduler.tick()
+      isDone = updated + deleted + due === 0 && !truncated
+    } while (!isDone)
   }
 
   async function msUntilDue(): Promise<number> {

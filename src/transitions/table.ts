@@ -7,6 +7,7 @@ export interface ColumnType {
   sql: string
   /** The name of a type of PostgreSQL's own, such as `int8`; empty for others. */
   builtIn: string
+  isDomain: boolean
 }
 
 export interface TypedColumn {

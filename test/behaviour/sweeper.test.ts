@@ -85,11 +85,15 @@ describe('a sweeper', () => {
     expect(isDone).toBe(true)
   })
 
-  it('takes part when a test moves the clock', async () => {
-    const h = await openPosts()
+  it('takes part when a test moves the clock, and what it enqueues is run at that time', async () => {
+    const h = await openPosts({ sweeper: { batchSize: 1 } })
     const applied: string[] = []
+    const announce = h.job('announce', {
+      handler: ({ input }) => applied.push(`announced ${input} ${h.now().toISOString()}`),
+    })
     await h.declare({
       fields: { publish_at: publish, archive_at: set('status', { to: 'archived' }) },
+      inTransaction: (tx, [change]) => h.runs.enqueue(announce, change!.field, { tx }),
       onApplied: ({ field, appliedAt }) => applied.push(`${field} ${appliedAt.toISOString()}`),
     })
     await h.sql(`insert into posts (id, status, publish_at, archive_at) values (1, 'draft', $1, $2)`, [
@@ -97,7 +101,12 @@ describe('a sweeper', () => {
       at(70),
     ])
     await h.advance('2 hours')
-    expect(applied).toEqual(['publish_at 2026-03-01T12:10:00.000Z', 'archive_at 2026-03-01T13:10:00.000Z'])
+    expect(applied).toEqual([
+      'publish_at 2026-03-01T12:10:00.000Z',
+      'announced publish_at 2026-03-01T12:10:00.000Z',
+      'archive_at 2026-03-01T13:10:00.000Z',
+      'announced archive_at 2026-03-01T13:10:00.000Z',
+    ])
   })
 
   it('can be a schedule instead: the job escapement.sweep', async () => {

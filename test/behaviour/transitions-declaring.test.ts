@@ -16,11 +16,14 @@ async function mistakesOf(h: Posts, declaration: unknown, table = 'posts'): Prom
 
 const ODD = `
   create type mood as enum ('calm', 'angry');
+  create domain feeling as mood;
   create domain short_text as varchar(5) check (value <> 'never');
   create table odd (
     id integer primary key,
     status text not null check (status in ('draft', 'published', 'archived')),
     mood mood,
+    felt feeling default 'calm',
+    ended_at timestamptz,
     short varchar(5),
     word short_text,
     amount numeric(4, 1),
@@ -199,23 +202,23 @@ describe('a declaration', () => {
     ])
   })
 
-  it('takes a value that the domain, the enum and the CHECK take', async () => {
+  it('takes a value that the domain, the enum, the domain over an enum and the CHECK take', async () => {
     const h = await openOdd()
-    await h.declare(
-      {
-        fields: {
-          due_at: set('word', { to: 'ready' }),
-          other_at: set('mood', { from: 'calm', to: 'angry' }),
-        },
-      },
-      'odd',
-    )
+    const fields = {
+      due_at: set('word', { to: 'ready' }),
+      other_at: set('mood', { from: 'calm', to: 'angry' }),
+      ended_at: set('felt', { from: 'calm', to: 'angry' }),
+    }
+    await h.declare({ fields }, 'odd')
     await h.sql(
-      `insert into odd (id, status, mood, word, due_at, other_at) values (1, 'draft', 'calm', 'raw', $1, $1)`,
+      `insert into odd (id, status, mood, word, due_at, other_at, ended_at) values (1, 'draft', 'calm', 'raw', $1, $1, $1)`,
       [at(-1)],
     )
-    expect(await h.sweep()).toMatchObject({ updated: 2, quarantined: 0 })
-    expect(await h.sql('select word, mood from odd')).toEqual([{ word: 'ready', mood: 'angry' }])
+    expect(await h.sweep()).toMatchObject({ updated: 3, quarantined: 0 })
+    expect(await h.sql('select word, mood, felt from odd')).toEqual([
+      { word: 'ready', mood: 'angry', felt: 'angry' },
+    ])
+    expect(await h.sweep()).toMatchObject({ updated: 0 })
   })
 })
 

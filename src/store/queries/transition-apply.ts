@@ -5,6 +5,7 @@ import type { Param } from '../database.js'
 import type { Session } from '../store.js'
 import {
   columnSql,
+  comparedSql,
   jsonSql,
   keyJsonSql,
   keySql,
@@ -47,9 +48,7 @@ export async function applyPlans(
 ): Promise<StepOutcome[]> {
   const writes = planned.map(({ plan }) => columnsOf(table, plan))
   const groups = [...new Set(writes)].filter((group) => group !== '')
-  const steps = planned.flatMap(({ plan }, row) =>
-    plan.steps.map((step, place) => ({ row, place, step, plan })),
-  )
+  const steps = planned.flatMap(({ plan }, row) => plan.steps.map((step, place) => ({ row, place, step })))
   const params: Param[] = [
     now,
     planned.map(({ row }) => row.tableoid),
@@ -113,18 +112,15 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
   const { softDelete } = table
   const soft = softDelete && {
     name: softDelete.column,
-    type: { sql: '', builtIn: softDelete.kind === 'flag' ? 'bool' : softDelete.kind },
+    type: { sql: '', builtIn: softDelete.kind === 'flag' ? 'bool' : softDelete.kind, isDomain: false },
   }
   // Only what there is to do: a statement's triggers fire, and its privileges are asked for, without a row too.
   const parts = groups.map((group, index) => ({
     cte: updateSql(table, group, index),
     outcome: `select row, row_version, is_changed from updated_${index}`,
   }))
-  if (hasDeletes)
-    parts.push({
-      cte: deleteSql(table),
-      outcome: 'select row, null::bigint as row_version, true as is_changed from deleted',
-    })
+  const outcome = 'select row, null::bigint as row_version, true as is_changed from deleted'
+  if (hasDeletes) parts.push({ cte: deleteSql(table), outcome })
   return `
   with planned as materialized (
     select (p.ordinal - 1)::int as row, p.tableoid, p.tid, p.part${setNames.map((name) => `, p.${name}`).join('')}
@@ -134,7 +130,7 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
   before as materialized (
     select p.*, ${keySql(table)} as key, ${keyJsonSql(table)} as key_json, ${ROW_VERSION} as row_version
       ${fields.map(({ name }, index) => `, ${columnSql(name)} as due_${index}`).join('')}
-      ${targets.map((target, index) => `, ${columnSql(target.name)} as old_${index}, ${jsonSql(target)} as json_${index}`).join('')}
+      ${targets.map((target, index) => `, ${comparedSql(columnSql(target.name), target.type)} as old_${index}, ${jsonSql(target)} as json_${index}`).join('')}
       ${soft ? `, ${columnSql(soft.name)} as old_soft, ${jsonSql(soft)} as json_soft` : ''}
     from planned as p join ${relation} as r on r.ctid = p.tid and r.tableoid = p.tableoid
   ),
@@ -175,7 +171,7 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
 /** One update of the rows that write the same columns. It tells a row that a trigger has left as it was from one that changed. */
 function updateSql(table: SweptTable, group: string, index: number): string {
   const writes = group.split(',').map((part) => writeSql(table, part))
-  const changed = writes.map(({ column, old }) => `r.${column} is distinct from ${old}`).join(' or ')
+  const changed = writes.map(({ compared, old }) => `${compared} is distinct from ${old}`).join(' or ')
   const meant = writes.map(({ value, old }) => `${value} is distinct from ${old}`).join(' or ')
   return `updated_${index} as (
     update ${relationSql(table)} as r set ${writes.map(({ column, value }) => `${column} = ${value}`).join(', ')}
@@ -193,7 +189,10 @@ function deleteSql(table: SweptTable): string {
   ),`
 }
 
-function writeSql(table: SweptTable, part: string): { column: string; value: string; old: string } {
+function writeSql(
+  table: SweptTable,
+  part: string,
+): { column: string; value: string; compared: string; old: string } {
   if (part === 'soft') {
     const { column, kind } = table.softDelete!
     const value = {
@@ -201,9 +200,9 @@ function writeSql(table: SweptTable, part: string): { column: string; value: str
       timestamptz: '$1::timestamptz',
       timestamp: `($1::timestamptz at time zone 'UTC')`,
     }[kind]
-    return { column: nameSql(column), value, old: 'b.old_soft' }
+    return { column: nameSql(column), value, compared: columnSql(column), old: 'b.old_soft' }
   }
-  const { name } = table.targets[Number(part)]!
+  const { name, type } = table.targets[Number(part)]!
   const cases = table.fields.flatMap(({ action }, index) =>
     action.action === 'set' && action.column === name
       ? [`when ${index} then ${literalSql(valueText(action.to))}`]
@@ -211,7 +210,12 @@ function writeSql(table: SweptTable, part: string): { column: string; value: str
   )
   // The column's own value gives the others its type.
   const old = `b.old_${part}`
-  return { column: nameSql(name), value: `case b.set_${part} ${cases.join(' ')} else ${old} end`, old }
+  return {
+    column: nameSql(name),
+    value: `case b.set_${part} ${cases.join(' ')} else ${old} end`,
+    compared: comparedSql(columnSql(name), type),
+    old,
+  }
 }
 
 /** Sets one step of a row aside, with the error that keeps it from being changed. Returns the row's key. */

@@ -85,6 +85,7 @@ interface ColumnRow {
   type: string
   base: string
   built_in: string
+  is_domain: boolean
   is_nullable: boolean
   generated: string
   may_update: boolean
@@ -94,7 +95,7 @@ interface ColumnRow {
 const READ_COLUMNS = `
   select a.attname::text as name, format_type(a.atttypid, a.atttypmod) as type,
     quote_ident(n.nspname) || '.' || quote_ident(b.typname) as base,
-    case when n.nspname = 'pg_catalog' then b.typname::text else '' end as built_in,
+    case when n.nspname = 'pg_catalog' then b.typname::text else '' end as built_in, t.typtype = 'd' as is_domain,
     not (a.attnotnull or t.typnotnull) as is_nullable, a.attgenerated::text as generated,
     has_column_privilege(a.attrelid, a.attnum, 'update') as may_update,
     array(select e.enumlabel::text from pg_enum as e where e.enumtypid = b.oid order by e.enumsortorder) as labels
@@ -118,7 +119,7 @@ function toColumn(row: ColumnRow): CatalogueColumn {
   return {
     name: row.name,
     type: row.type,
-    base: { sql: row.base, builtIn: row.built_in },
+    base: { sql: row.base, builtIn: row.built_in, isDomain: row.is_domain },
     isNullable: row.is_nullable,
     generated: row.generated === 's' ? 'stored' : row.generated === 'v' ? 'virtual' : null,
     mayUpdate: row.may_update,
@@ -155,7 +156,7 @@ export async function typeTakes(
 ): Promise<boolean> {
   const literal = literalSql(valueText(value))
   const [row] = await session.query<{ is_whole: boolean }>(
-    `select ${literal}::${column.type} is not distinct from ${literal}::${column.base.sql} as is_whole`,
+    `select ${literal}::${column.type}::${column.base.sql} is not distinct from ${literal}::${column.base.sql} as is_whole`,
   )
   return row!.is_whole
 }

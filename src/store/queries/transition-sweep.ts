@@ -99,7 +99,7 @@ function readLockedRowsSql(table: SweptTable): string {
     (field, index) => `(${index}, ${columnSql(field.name)}, ${isOpenSql(table, field)})`,
   )
   // Lists as short texts: reading arrays took longer than all else here.
-  const matches = table.fields.map((field) => `case when ${matchesSql(field)} then 't' else 'f' end`)
+  const matches = table.fields.map((field) => `case when ${matchesSql(table, field)} then 't' else 'f' end`)
   return `with ${CLOCK}
     select l.ordinal, ${AT} as now, ${matches.join(' || ')} as matches, ${isDeletedSql(table)} as is_deleted,
       array_to_string(array(
