@@ -8,8 +8,8 @@ import { type ClientLike, overPool, type PoolLike } from './postgres-session.js'
 const OLDEST_SERVER = 150_000
 const CONNECT_TIMEOUT_MS = 10_000
 const LOOP_DEADLINE_MS = 15_000
-/** Two batches of a tick, claim, renewal, outcomes, and one to spare: they must never wait for a handler's transaction. */
-const INNER_CONNECTIONS = 6
+/** Two batches of a tick, claim, renewal, outcomes, a sweep, and one to spare: they must never wait for a handler's transaction. */
+const INNER_CONNECTIONS = 7
 const OUTER_CONNECTIONS = 10
 
 /** Opens pools of our own, and refuses at once what could never work: no server, no access, too old. */

@@ -334,16 +334,31 @@ describe('the log', () => {
       `insert into posts (id, status, publish_at) select n, 'draft', $1 from generate_series(1, 4) as n`,
       [at(-1)],
     )
+    await h.sql(
+      `create table parts (a text, b timestamptz, c bytea, d numeric, done boolean, due_at timestamptz, primary key (a, b, c, d))`,
+    )
+    await escapement.transitions.declare(`${h.schema}.parts`, {
+      fields: { due_at: set('done', { to: true }) },
+    })
+    await h.sql(
+      `insert into parts select 'it''s ' || n, '2026-01-01T00:00:00.123456Z', '\\xff00', n, false, $1 from generate_series(1, 2) as n`,
+      [at(-1)],
+    )
     await escapement.transitions.sweep()
+    await h.sql('delete from parts where d = 1')
     await h.sql(`update posts set status = 'draft' where id = 1`)
     await h.sql(`update posts set publish_at = null where id = 2`)
     await h.sql('delete from posts where id = 3')
     const keys = () => h.sql('select key from transition_log order by key')
     await sweeper.prune()
-    expect(await keys()).toHaveLength(4)
+    expect(await keys()).toHaveLength(6)
     clock.set(clock.now() + 91 * 86_400_000)
     await sweeper.prune()
-    expect(await keys()).toEqual([{ key: '1' }, { key: '4' }])
+    expect(await keys()).toEqual([
+      { key: '1' },
+      { key: '4' },
+      { key: `["it's 2", "2026-01-01T00:00:00.123456Z", "\\\\xff00", "2"]` },
+    ])
     expect(await escapement.transitions.sweep()).toMatchObject(nothing)
   })
 })

@@ -6,12 +6,13 @@ import { expect, it, onTestFinished } from 'vitest'
 import { fromDrizzle } from '../../src/adapters/drizzle.js'
 import { fromPrisma } from '../../src/adapters/prisma.js'
 import { createEscapement, hardDelete, type RowDeclaration, set, softDelete } from '../../src/index.js'
-import { freshSchemaName, postgresUrl } from '../support/database.js'
+import { createPostgresDatabase, freshSchemaName } from '../support/database.js'
 import { openPrisma } from './prisma-client.js'
 
 async function openBlog() {
   const schema = freshSchemaName()
-  const escapement = await createEscapement({ database: postgresUrl(), schema })
+  const { url, drop } = await createPostgresDatabase()
+  const escapement = await createEscapement({ database: url, schema })
   const { query } = escapement.database
   await query(`create type "${schema}".state as enum ('draft', 'published', 'archived')`)
   await query(`create table "${schema}"."Blog Posts" (id bigint primary key, state "${schema}".state not null, publish_at timestamptz,
@@ -19,14 +20,14 @@ async function openBlog() {
   await query(`insert into "${schema}"."Blog Posts" values (1, 'draft', now() - interval '1 hour', null), (2, 'draft', now() + interval '1 hour', null),
     (3, 'draft', null, now())`)
   onTestFinished(async () => {
-    await query(`drop schema "${schema}" cascade`)
     await escapement.close()
+    await drop()
   })
-  return { escapement, schema }
+  return { escapement, schema, url }
 }
 
 it('a table of Drizzle is declared in its own names and types', async () => {
-  const { escapement, schema } = await openBlog()
+  const { escapement, schema, url } = await openBlog()
   const blog = pgSchema(schema)
   const state = blog.enum('state', ['draft', 'published', 'archived'])
   const posts = blog.table('Blog Posts', {
@@ -44,7 +45,7 @@ it('a table of Drizzle is declared in its own names and types', async () => {
     }),
   )
   expect(await escapement.transitions.sweep()).toMatchObject({ updated: 1, deleted: 1 })
-  const pool = new pg.Pool({ connectionString: postgresUrl() })
+  const pool = new pg.Pool({ connectionString: url })
   onTestFinished(() => pool.end())
   const published = await drizzle(pool)
     .select({ id: posts.id })
@@ -71,14 +72,14 @@ interface Post {
 }
 
 it('a model of Prisma is led to its table and columns', async () => {
-  const { escapement, schema } = await openBlog()
+  const { escapement, schema, url } = await openBlog()
   const field = (name: string, type: string, dbName?: string) => ({
     name,
     kind: 'scalar',
     type,
     ...(dbName && { dbName }),
   })
-  const prisma = openPrisma(postgresUrl(), {
+  const prisma = openPrisma(url, {
     Post: {
       dbName: 'Blog Posts',
       schema,

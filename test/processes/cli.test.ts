@@ -9,7 +9,12 @@ import { createEscapement, once, set } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { createHandler } from '../../src/server/handler.js'
 import { listen } from '../../src/server/listen.js'
-import { freshSchemaName, openTestDatabase, postgresUrl } from '../support/database.js'
+import {
+  createPostgresDatabase,
+  freshSchemaName,
+  openTestDatabase,
+  postgresUrl,
+} from '../support/database.js'
 import { spawnEscapement } from '../support/escapement-process.js'
 import { openHarness } from '../support/harness.js'
 import { damageOf } from '../support/process-with-zone-data.js'
@@ -315,13 +320,14 @@ describe('transitions on the command line', () => {
       `import { defineConfig, set } from 'escapement'
        export default defineConfig({ transitions: { '${schema}.posts': { fields: { publish_at: ${publish} } } } })`,
     )
-    const escapement = await createEscapement({ database: postgresUrl(), schema, sweeper: { batchSize: 2 } })
+    const { url: database, drop } = await createPostgresDatabase()
+    const escapement = await createEscapement({ database, schema, sweeper: { batchSize: 2 } })
     const { query } = escapement.database
     const server = await listen(createHandler(escapement, silentLogger), 0)
     onTestFinished(async () => {
       await server.close()
-      await query(`drop schema "${schema}" cascade`)
       await escapement.close()
+      await drop()
     })
     await query(
       `create table "${schema}".posts (id integer primary key, status text check (id <> 2 or status <> 'published'), publish_at timestamptz)`,
@@ -333,7 +339,7 @@ describe('transitions on the command line', () => {
       fields: { publish_at: set('status', { from: 'draft', to: 'published' }) },
     })
 
-    const onDatabase = ['--database', postgresUrl(), '--schema', schema]
+    const onDatabase = ['--database', database, '--schema', schema]
     const listed = await run(['transitions', ...onDatabase], {}, folder)
     expect(listed).toEqual({
       status: 0,

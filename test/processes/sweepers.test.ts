@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { createEscapement } from '../../src/index.js'
 import { FixtureProcess } from '../support/child-process.js'
-import { freshSchemaName, postgresUrl } from '../support/database.js'
+import { createPostgresDatabase, freshSchemaName } from '../support/database.js'
 
 const fixture = fileURLToPath(new URL('fixtures/sweeper.ts', import.meta.url))
 const ROWS = 50_000
@@ -13,7 +13,7 @@ const PROCESSES = 4
 
 it('four processes that sweep 50,000 due rows at once change each row once, and call each hook once per row', async () => {
   const schema = freshSchemaName()
-  const database = postgresUrl()
+  const { url: database, drop } = await createPostgresDatabase()
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-sweepers-'))
   const escapement = await createEscapement({ database, schema })
   const query = (text: string) => escapement.database.query(text.replaceAll('{schema}', `"${schema}"`))
@@ -34,8 +34,8 @@ it('four processes that sweep 50,000 due rows at once change each row once, and 
   const processes = files.map((file) => new FixtureProcess(fixture, [database, schema, file]))
   onTestFinished(async () => {
     await Promise.all(processes.map((process) => process.kill()))
-    await query('drop schema {schema} cascade')
     await escapement.close()
+    await drop()
     fs.rmSync(folder, { recursive: true })
   })
   await Promise.all(processes.map((process) => process.line('ready')))

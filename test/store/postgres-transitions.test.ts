@@ -7,15 +7,15 @@ import { lockDueRows, readLockedRows } from '../../src/store/queries/transition-
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { createTransitionRegistry } from '../../src/transitions/registry.js'
-import { postgresUrl } from '../support/database.js'
-import { at, NOON, openPosts, type Posts } from '../support/posts.js'
+import { at, NOON, openPosts, type Posts, urlOfPosts } from '../support/posts.js'
 
 const publish = set('status', { from: 'draft', to: 'published' })
 const clock = createManualClock(Date.parse(NOON))
 
 /** Another process on the same tables. */
-async function anotherProcess(h: Posts, url = postgresUrl()) {
-  const assembly = await assemble({ database: url, schema: h.schema, clock, migrate: false })
+async function anotherProcess(h: Posts, url?: string) {
+  const database = url ?? (await urlOfPosts())
+  const assembly = await assemble({ database, schema: h.schema, clock, migrate: false })
   onTestFinished(() => assembly.escapement.close())
   return assembly.escapement
 }
@@ -138,7 +138,7 @@ describe('row-level security', () => {
     await h.sql('alter table posts enable row level security')
     await h.sql(`create policy seen on posts using (id > 1) with check (id > 2)`)
     await insertDrafts(h, 3)
-    const url = new URL(postgresUrl())
+    const url = new URL(await urlOfPosts())
     url.searchParams.set('options', `-c role=${role}`)
     const restricted = await anotherProcess(h, url.href)
     await restricted.transitions.declare(`${h.schema}.posts`, { fields: { publish_at: publish } })
@@ -168,7 +168,7 @@ describe('row-level security', () => {
     await database.query(`grant all on all tables in schema "${h.schema}" to ${role}`)
     await h.sql(`revoke all on posts from ${role}`)
     await h.sql(`grant select on posts to ${role}`)
-    const url = new URL(postgresUrl())
+    const url = new URL(await urlOfPosts())
     url.searchParams.set('options', `-c role=${role}`)
     const restricted = await createEscapement({ database: url.href, schema: h.schema, migrate: false })
     onTestFinished(() => restricted.close())

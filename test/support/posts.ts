@@ -1,5 +1,9 @@
+import { afterAll } from 'vitest'
 import type { TransitionDeclaration } from '../../src/index.js'
+import type { Connections, Database } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/open.js'
 import type { Harness, HarnessOptions } from '../../src/testing/harness.js'
+import { createPostgresDatabase, sharedDatabase, target } from './database.js'
 import { openHarness } from './harness.js'
 
 export const NOON = '2026-03-01T12:00:00Z'
@@ -37,9 +41,30 @@ const POSTS = `create table posts (
   deleted_at timestamptz
 )`
 
+const onServer = target === 'postgres' ? createPostgresDatabase() : null
+let opened: Promise<Connections> | undefined
+
+/** On a server, the database that the tests of a file share. */
+export async function urlOfPosts(): Promise<string> {
+  return (await onServer!).url
+}
+
+async function databaseOfPosts(): Promise<Database> {
+  if (onServer === null) return sharedDatabase()
+  opened ??= urlOfPosts().then(openDatabase)
+  return (await opened).outer
+}
+
+afterAll(async () => {
+  const connections = await opened
+  await connections?.inner.close()
+  await connections?.outer.close()
+  await (await onServer)?.drop()
+})
+
 /** A harness at noon with a table of posts. */
 export async function openPosts(options: Partial<HarnessOptions> = {}, create = POSTS): Promise<Posts> {
-  const h = await openHarness({ at: NOON, ...options })
+  const h = await openHarness({ at: NOON, database: await databaseOfPosts(), ...options })
   const { database } = h.escapement
   const sql: Posts['sql'] = (text, params) =>
     database.transaction(async (tx) => {
