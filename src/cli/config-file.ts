@@ -53,8 +53,8 @@ function checkConfig(config: Record<string, unknown>, file: string): void {
   if (typeof schedules !== 'object' || schedules === null || Array.isArray(schedules)) {
     refuse('schedules: must be an object, by name')
   }
-  if (typeof transitions !== 'object' || transitions === null || Array.isArray(transitions)) {
-    refuse('transitions: must be an object, by table')
+  if (typeof transitions !== 'object' || transitions === null) {
+    refuse('transitions: must be an object, by table, or a list of what fromDrizzle and fromPrisma give')
   }
 }
 

@@ -13,6 +13,7 @@ import { readDirectoryLock } from '../store/directory-lock.js'
 import type { SweepOptions } from '../sweeper/sweeper.js'
 import { zoneDataVersion } from '../time/zone.js'
 import type { SweepReport } from '../transitions/change.js'
+import type { DeclaredTable } from '../transitions/row-declaration.js'
 
 export interface DatabaseFlags {
   database?: string
@@ -100,8 +101,12 @@ function nothingThere(directory: string): EscapementError {
 
 /** Declares the transitions of a configuration. */
 export async function declareAll({ transitions }: Escapement, config: EscapementConfig): Promise<void> {
-  for (const [table, declaration] of Object.entries(config.transitions ?? {})) {
-    await transitions.declare(table, declaration)
+  const given = config.transitions ?? {}
+  const declared = Array.isArray(given)
+    ? (given as readonly DeclaredTable[])
+    : Object.entries(given).map(([table, declaration]) => ({ ...declaration, table }))
+  for (const each of declared) {
+    await transitions.declare(each)
   }
 }
 
