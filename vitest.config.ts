@@ -27,7 +27,7 @@ export default defineConfig({
           ...shared,
           name: 'pglite',
           include: both,
-          exclude: ['test/store/postgres.test.ts'],
+          exclude: ['test/store/postgres*.test.ts'],
           globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'pglite' },
         },

@@ -1,12 +1,16 @@
 import type { EscapementOptions } from './options.js'
 import type { AnyJob } from './runs/job.js'
 import type { ScheduleDefinition } from './schedules/schedule.js'
+import type { TransitionDeclaration } from './transitions/declaration.js'
+import type { DeclaredTable } from './transitions/row-declaration.js'
 
 /** What `escapement.config.ts` exports as its default: the code and the declared schedules of a process. */
 export interface EscapementConfig {
   jobs?: readonly AnyJob[]
   /** By name; put when the process starts, which changes nothing where nothing has changed. */
   schedules?: Readonly<Record<string, ScheduleDefinition>>
+  /** By table, or as `fromDrizzle` and `fromPrisma` give them: what becomes of rows when their time comes. */
+  transitions?: Readonly<Record<string, TransitionDeclaration>> | readonly DeclaredTable[]
   /** The command line decides the database; all else can be set here. */
   options?: Omit<EscapementOptions, 'database' | 'clock' | 'logger'>
 }

@@ -15,6 +15,7 @@ export type ErrorCode =
   | 'provider_failed'
   | 'run_not_found'
   | 'timing_invalid'
+  | 'transition_invalid'
   | 'input_invalid'
   | 'version_conflict'
   | 'database_unreachable'

@@ -5,6 +5,7 @@ import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
+import { createTransitions, type Transitions } from './client/transitions.js'
 import { EscapementError } from './errors.js'
 import { createEventBus, type EventName, type Listener } from './events/bus.js'
 import {
@@ -22,10 +23,13 @@ import type { Connections, Database } from './store/database.js'
 import { migrate } from './store/migrate.js'
 import { openDatabase } from './store/open.js'
 import { createStore, type Store } from './store/store.js'
+import { SWEEP_JOB, sweepJob } from './sweeper/sweep-job.js'
+import { createSweeper, type Sweeper } from './sweeper/sweeper.js'
 import { type DurationInput, durationToMs } from './time/duration.js'
 import { type Instant, type InstantInput, readInstant } from './time/instant.js'
 import { readOrThrow } from './time/report.js'
 import { ZONE_DATA } from './time/zone-data.js'
+import { createTransitionRegistry } from './transitions/registry.js'
 import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
@@ -35,6 +39,8 @@ export interface Escapement {
   readonly database: Database
   readonly schedules: Schedules
   readonly runs: Runs
+  /** Rows of your own tables that change when their time comes. */
+  readonly transitions: Transitions
   /** Whether runs are begun at all, in all processes. */
   readonly claiming: Claiming
   /** Defines and registers a job, or registers one that `defineJob` made. */
@@ -75,6 +81,7 @@ export interface Assembly {
   jobs: JobRegistry
   scheduler: Scheduler
   worker: Worker
+  sweeper: Sweeper
 }
 
 export async function assemble(options: EscapementOptions): Promise<Assembly> {
@@ -138,12 +145,41 @@ function wire(connections: Connections, settings: Settings): Assembly {
     ...settings.worker,
   })
 
+  const tables = createTransitionRegistry()
+  const { interval, retention, batchSize, indexes, wake, ...hooks } = settings.sweeper
+  const sweeper = createSweeper({
+    store,
+    clock,
+    bus,
+    logger,
+    tables,
+    hooks,
+    batchSize,
+    intervalMs: durationToMs(interval, 'sweeper.interval'),
+    retentionMs: retention === false ? null : durationToMs(retention, 'sweeper.retention'),
+  })
+  const transitions = createTransitions({
+    store,
+    database,
+    tables,
+    logger,
+    indexes,
+    wake,
+    sweep: sweeper.sweep,
+    onDeclared() {
+      // Only where there is something to sweep: another process of these jobs may have it.
+      if (!jobs.get(SWEEP_JOB)) jobs.add(sweepJob(sweeper))
+      sweeper.wake()
+    },
+  })
+
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
     bus.on(name, () => scheduler.wake())
   }
   bus.on('run.created', () => worker.wake())
   const wakeUp = (payload: string) => {
     if (payload === 'cancelled') return worker.check()
+    if (payload === 'transitions') return sweeper.wake()
     if (payload !== 'runs') scheduler.wake()
     if (payload !== 'schedules') worker.wake()
   }
@@ -161,7 +197,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
 
   async function stop(): Promise<void> {
     // Side by side: a worker claims nothing more from here on, however long a tick takes.
-    await Promise.all([worker.stop(), scheduler.stop()])
+    await Promise.all([worker.stop(), scheduler.stop(), sweeper.stop()])
     const stopped = stopListening
     stopListening = undefined
     await stopped?.()
@@ -171,6 +207,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     database,
     schedules,
     runs,
+    transitions,
     claiming: createClaiming(store, bus),
     job(nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob {
       const job = typeof nameOrJob === 'string' ? defineJob(nameOrJob, definition!) : nameOrJob
@@ -197,6 +234,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
         stopListening ??= await inner.listen(store.channel, wakeUp)
         if (roles.includes('worker')) await worker.start()
         if (roles.includes('scheduler')) scheduler.start()
+        if (roles.includes('sweeper')) sweeper.start()
       })
     },
     stop: () => inTurn(stop),
@@ -208,7 +246,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     },
     [Symbol.asyncDispose]: () => escapement.close(),
   }
-  return { escapement, settings, store, jobs, scheduler, worker }
+  return { escapement, settings, store, jobs, scheduler, worker, sweeper }
 }
 
 function instant(input: InstantInput, field: string): Instant {

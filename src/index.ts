@@ -24,6 +24,7 @@ export type {
   Schedules,
 } from './client/schedules.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
+export type { FieldStatus, TransitionStatus, Transitions } from './client/transitions.js'
 export type { TriggerOptions } from './client/triggering.js'
 export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
@@ -58,6 +59,24 @@ export type { CatchUp, Overlap, PolicyFields } from './schedules/policies.js'
 export type { Schedule, ScheduleDefinition, ScheduleState, StateNote } from './schedules/schedule.js'
 export type { TransactionLike } from './store/caller-transaction.js'
 export type { Database, Param, Queryable, Transaction } from './store/database.js'
+export type { SweeperOptions, SweepOptions } from './sweeper/sweeper.js'
 export type { DurationInput } from './time/duration.js'
 export type { InstantInput } from './time/instant.js'
 export { after, cron, every, once, rrule, type Timing } from './time/timing.js'
+export {
+  type Action,
+  hardDelete,
+  type SetAction,
+  set,
+  softDelete,
+  type TransitionValue,
+} from './transitions/action.js'
+export type {
+  SweepCounts,
+  SweepReport,
+  SweepTransaction,
+  TransitionChange,
+  TransitionHooks,
+} from './transitions/change.js'
+export type { TableName, TransitionDeclaration } from './transitions/declaration.js'
+export type { DeclaredTable, RowDeclaration } from './transitions/row-declaration.js'

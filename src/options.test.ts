@@ -7,6 +7,7 @@ import { JOB_DEFAULTS } from './runs/job.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
 import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
 import { POLICY_DEFAULTS } from './schedules/policies.js'
+import { SWEEP_DEFAULTS, SWEEPER_DEFAULTS } from './sweeper/sweeper.js'
 import { WORKER_DEFAULTS } from './worker/worker.js'
 
 describe('readOptions', () => {
@@ -57,7 +58,10 @@ describe('readOptions', () => {
 
 describe('roles', () => {
   it.each([
-    [{ roles: ['wroker'] }, 'roles: "wroker" – must be "scheduler" or "worker" (did you mean "worker"?)'],
+    [
+      { roles: ['wroker'] },
+      'roles: "wroker" – must be "scheduler", "worker" or "sweeper" (did you mean "worker"?)',
+    ],
     [{ roles: [] }, 'roles: [] – must be a list of at least one role'],
     [{ roles: 'worker' }, 'roles: "worker" – must be a list of at least one role'],
     [{ role: ['worker'] }, 'role: unknown option (did you mean "roles"?)'],
@@ -78,6 +82,8 @@ describe('documented defaults', () => {
     ['runs/retry-delay.ts', 'RetryPolicy', RETRY_DEFAULTS],
     ['scheduler/scheduler.ts', 'SchedulerOptions', SCHEDULER_DEFAULTS],
     ['worker/worker.ts', 'WorkerOptions', WORKER_DEFAULTS],
+    ['sweeper/sweeper.ts', 'SweeperOptions', SWEEPER_DEFAULTS],
+    ['sweeper/sweeper.ts', 'SweepOptions', SWEEP_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {
     const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')
     const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)![1]!

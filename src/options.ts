@@ -6,9 +6,11 @@ import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler
 import type { DatabaseSource } from './store/open.js'
 import type { ClientLike, PoolLike } from './store/postgres-session.js'
 import type { Retention } from './store/queries/pruning.js'
+import { SWEEPER_DEFAULTS, type SweeperOptions } from './sweeper/sweeper.js'
 import { didYouMean } from './time/did-you-mean.js'
 import { readElapsed } from './time/duration.js'
 import { quote, type Report, readOrThrow } from './time/report.js'
+import { HOOKS, type TransitionHooks } from './transitions/change.js'
 import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
 
 /**
@@ -38,6 +40,7 @@ export interface EscapementOptions {
   clock?: Clock
   scheduler?: SchedulerOptions
   worker?: WorkerOptions
+  sweeper?: SweeperOptions
 }
 
 export const ESCAPEMENT_DEFAULTS = {
@@ -54,15 +57,19 @@ export interface Settings {
   clock: Clock
   scheduler: { batch: number; retention: Retention | null }
   worker: Required<WorkerOptions>
+  sweeper: SweeperSettings
 }
+
+type SweeperSettings = TransitionHooks & Required<Omit<SweeperOptions, keyof TransitionHooks>>
 
 /** Checks all options and fills in the defaults; every mistake is reported at once. */
 export function readOptions(options: EscapementOptions): Settings {
   return readOrThrow('option_invalid', (report) => {
-    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker']
+    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker', 'sweeper']
     refuseUnknown(options, '', known, report)
     refuseUnknown(options.scheduler ?? {}, 'scheduler.', Object.keys(SCHEDULER_DEFAULTS), report)
     refuseUnknown(options.worker ?? {}, 'worker.', Object.keys(WORKER_DEFAULTS), report)
+    refuseUnknown(options.sweeper ?? {}, 'sweeper.', [...Object.keys(SWEEPER_DEFAULTS), ...HOOKS], report)
     const settings: Settings = {
       database: options.database ?? ESCAPEMENT_DEFAULTS.database,
       schema: options.schema ?? ESCAPEMENT_DEFAULTS.schema,
@@ -74,13 +81,15 @@ export function readOptions(options: EscapementOptions): Settings {
         retention: readRetention(options.scheduler?.retention ?? SCHEDULER_DEFAULTS.retention, report),
       },
       worker: { ...WORKER_DEFAULTS, ...options.worker },
+      sweeper: { ...SWEEPER_DEFAULTS, ...options.sweeper },
     }
     checkDatabase(settings.database, report)
     checkSchema(settings.schema, report)
     checkCount(settings.scheduler.batch, 'scheduler.batch', report)
     checkCount(settings.worker.concurrency, 'worker.concurrency', report)
+    checkSweeper(settings.sweeper, report)
     const { queues, drain } = settings.worker
-    if ((readElapsed(drain, 'worker.drain', report) ?? 0) > LONGEST_DRAIN_MS) {
+    if ((readElapsed(drain, 'worker.drain', report) ?? 0) > LONGEST_TIMER_MS) {
       report('worker.drain', `${quote(drain)} – must be at most 24 days`)
     }
     const isQueue = (name: unknown) => typeof name === 'string' && isStorable(name)
@@ -91,8 +100,30 @@ export function readOptions(options: EscapementOptions): Settings {
   })
 }
 
+function checkSweeper(sweeper: SweeperSettings, report: Report): void {
+  checkCount(sweeper.batchSize, 'sweeper.batchSize', report)
+  const intervalMs = readElapsed(sweeper.interval, 'sweeper.interval', report)
+  if (intervalMs !== undefined && (intervalMs < 1 || intervalMs > LONGEST_TIMER_MS)) {
+    report(
+      'sweeper.interval',
+      `${quote(sweeper.interval)} – must be longer than nothing, and at most 24 days`,
+    )
+  }
+  if (sweeper.retention !== false) readElapsed(sweeper.retention, 'sweeper.retention', report)
+  if (sweeper.indexes !== 'create' && sweeper.indexes !== 'check') {
+    report('sweeper.indexes', `${quote(sweeper.indexes)} – must be "create" or "check"`)
+  }
+  if (typeof sweeper.wake !== 'boolean')
+    report('sweeper.wake', `${quote(sweeper.wake)} – must be true or false`)
+  for (const hook of HOOKS) {
+    const value = sweeper[hook]
+    if (value !== undefined && typeof value !== 'function')
+      report(`sweeper.${hook}`, `${quote(value)} – must be a function`)
+  }
+}
+
 /** A timer of the host holds 24.8 days and fires at once beyond. */
-const LONGEST_DRAIN_MS = 24 * 86_400_000
+const LONGEST_TIMER_MS = 24 * 86_400_000
 
 function refuseUnknown(options: object, prefix: string, known: readonly string[], report: Report): void {
   for (const name of Object.keys(options)) {
@@ -156,17 +187,17 @@ function readRetention(option: unknown, report: Report): Retention | null {
   }
 }
 
-export type Role = 'scheduler' | 'worker'
+export type Role = 'scheduler' | 'worker' | 'sweeper'
 
 export interface StartOptions {
   /**
    * What this process does. Any number of processes may do the same.
-   * @default ['scheduler', 'worker']
+   * @default ['scheduler', 'worker', 'sweeper']
    */
   roles?: readonly Role[]
 }
 
-export const START_DEFAULTS = { roles: ['scheduler', 'worker'] } satisfies StartOptions
+export const START_DEFAULTS = { roles: ['scheduler', 'worker', 'sweeper'] } satisfies StartOptions
 
 /** The roles that are asked for; one that there is none of would else start nothing, and say nothing. */
 export function readRoles(options: StartOptions): readonly Role[] {
@@ -179,7 +210,7 @@ export function readRoles(options: StartOptions): readonly Role[] {
     for (const role of roles) {
       if (START_DEFAULTS.roles.includes(role)) continue
       const hint = didYouMean(String(role), START_DEFAULTS.roles)
-      report('roles', `${quote(role)} – must be "scheduler" or "worker"${hint}`)
+      report('roles', `${quote(role)} – must be "scheduler", "worker" or "sweeper"${hint}`)
     }
     return roles
   })

@@ -21,6 +21,8 @@ const LAYERS: readonly (readonly string[])[] = [
 /** Neighbours in one layer that one of them may import from. */
 const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   schedules: ['runs'],
+  // What can be stored is the same question for a value as for an input.
+  transitions: ['runs'],
   // Ending a pause is a verb, and a tick asks scope providers as a verb does.
   scheduler: ['client'],
   escapement: ['options'],

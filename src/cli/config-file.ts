@@ -37,7 +37,7 @@ export async function loadConfig(given: string | undefined): Promise<EscapementC
   return { ...config, file }
 }
 
-const FIELDS = ['jobs', 'schedules', 'options'] satisfies (keyof EscapementConfig)[]
+const FIELDS = ['jobs', 'schedules', 'transitions', 'options'] satisfies (keyof EscapementConfig)[]
 
 function checkConfig(config: Record<string, unknown>, file: string): void {
   const refuse = (message: string) => {
@@ -46,12 +46,15 @@ function checkConfig(config: Record<string, unknown>, file: string): void {
   for (const field of Object.keys(config)) {
     if (!(FIELDS as string[]).includes(field)) refuse(`${field}: unknown field${didYouMean(field, FIELDS)}`)
   }
-  const { jobs = [], schedules = {} } = config
+  const { jobs = [], schedules = {}, transitions = {} } = config
   if (!Array.isArray(jobs)) refuse('jobs: must be a list of what defineJob gives')
   const stranger = (jobs as unknown[]).findIndex((job) => !isJob(job))
   if (stranger >= 0) refuse(`jobs[${stranger}]: must come from defineJob('name', { handler })`)
   if (typeof schedules !== 'object' || schedules === null || Array.isArray(schedules)) {
     refuse('schedules: must be an object, by name')
+  }
+  if (typeof transitions !== 'object' || transitions === null) {
+    refuse('transitions: must be an object, by table, or a list of what fromDrizzle and fromPrisma give')
   }
 }
 

@@ -3,12 +3,17 @@ import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { AuditReport } from '../client/audit.js'
 import type { Diagnosis } from '../client/doctor.js'
+import type { TransitionStatus } from '../client/transitions.js'
+import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
-import { createEscapement } from '../escapement.js'
+import { createEscapement, type Escapement } from '../escapement.js'
 import type { DatabaseOption } from '../options.js'
 import type { Schedule } from '../schedules/schedule.js'
 import { readDirectoryLock } from '../store/directory-lock.js'
+import type { SweepOptions } from '../sweeper/sweeper.js'
 import { zoneDataVersion } from '../time/zone.js'
+import type { SweepReport } from '../transitions/change.js'
+import type { DeclaredTable } from '../transitions/row-declaration.js'
 
 export interface DatabaseFlags {
   database?: string
@@ -61,6 +66,9 @@ export interface Connection {
   diagnose(): Promise<Diagnosis[]>
   /** The version of the time zone data of the process that answers. */
   zoneData(): Promise<string>
+  listTransitions(): Promise<TransitionStatus[]>
+  /** One batch of each table. */
+  sweep(options: SweepOptions): Promise<SweepReport>
   close(): Promise<void>
 }
 
@@ -68,7 +76,11 @@ export interface Connection {
  * A server if one is named; else a database if one is named; else whatever runs on the folder, found by its lock
  * file; else the folder itself.
  */
-export async function connect(flags: ConnectionFlags, command: Command): Promise<Connection> {
+export async function connect(
+  flags: ConnectionFlags,
+  command: Command,
+  config: () => Promise<EscapementConfig> = async () => ({}),
+): Promise<Connection> {
   const isDatabaseNamed = isGiven(command, 'database', 'directory')
   const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL)
   if (url !== undefined) return toServer(url)
@@ -78,7 +90,7 @@ export async function connect(flags: ConnectionFlags, command: Command): Promise
     if (owner?.url) return toServer(owner.url)
     if (!fs.existsSync(path.join(database.directory, 'data'))) throw nothingThere(database.directory)
   }
-  return toDatabase(database, flags.schema)
+  return toDatabase(database, flags.schema, await config())
 }
 
 function nothingThere(directory: string): EscapementError {
@@ -87,17 +99,41 @@ function nothingThere(directory: string): EscapementError {
   })
 }
 
-async function toDatabase(database: DatabaseOption, schema: string | undefined): Promise<Connection> {
+/** Declares the transitions of a configuration. */
+export async function declareAll({ transitions }: Escapement, config: EscapementConfig): Promise<void> {
+  const given = config.transitions ?? {}
+  const declared = Array.isArray(given)
+    ? (given as readonly DeclaredTable[])
+    : Object.entries(given).map(([table, declaration]) => ({ ...declaration, table }))
+  for (const each of declared) {
+    await transitions.declare(each)
+  }
+}
+
+async function toDatabase(
+  database: DatabaseOption,
+  schema: string | undefined,
+  config: EscapementConfig,
+): Promise<Connection> {
   const escapement = await createEscapement({
+    ...config.options,
     database,
     migrate: false,
     ...(schema === undefined ? {} : { schema }),
   })
+  try {
+    await declareAll(escapement, config)
+  } catch (error) {
+    await escapement.close()
+    throw error
+  }
   return {
     listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
     audit: () => escapement.audit(),
     diagnose: () => escapement.doctor(),
     zoneData: async () => zoneDataVersion(),
+    listTransitions: () => escapement.transitions.list(),
+    sweep: (options) => escapement.transitions.sweep(options),
     close: () => escapement.close(),
   }
 }
@@ -113,6 +149,16 @@ function toServer(url: string): Connection {
     audit: () => getJson<AuditReport>(url, '/api/v1/audit'),
     diagnose: () => getJson<Diagnosis[]>(url, '/api/v1/doctor'),
     zoneData: async () => (await getJson<{ zoneData: string }>(url, '/health')).zoneData,
+    async listTransitions() {
+      const { transitions } = await getJson<{ transitions: TransitionStatus[] }>(url, '/api/v1/transitions')
+      return transitions.map(statusWithDates)
+    },
+    sweep: (options) =>
+      getJson<SweepReport>(url, '/api/v1/transitions/sweep', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(options),
+      }),
     close: async () => {},
   }
 }
@@ -128,10 +174,10 @@ async function allPages(page: (after: string) => Promise<Schedule[]>): Promise<S
   }
 }
 
-async function getJson<Body>(url: string, route: string): Promise<Body> {
+async function getJson<Body>(url: string, route: string, request: RequestInit = {}): Promise<Body> {
   let response: Response
   try {
-    response = await fetch(new URL(route, url))
+    response = await fetch(new URL(route, url), request)
   } catch (error) {
     throw new EscapementError('server_unreachable', {
       message: `No server answers at ${url}. Start one with "escapement up", or name another --url.`,
@@ -167,4 +213,12 @@ function withDates(schedule: Json<Schedule>): Schedule {
     createdAt: new Date(createdAt),
     updatedAt: new Date(updatedAt),
   }
+}
+
+function statusWithDates(status: TransitionStatus): TransitionStatus {
+  const withDate = <T extends { nextDueAt: Date | null }>(part: T): T => ({
+    ...part,
+    nextDueAt: part.nextDueAt === null ? null : new Date(part.nextDueAt),
+  })
+  return { ...withDate(status), fields: status.fields.map(withDate) }
 }

@@ -8,6 +8,8 @@ import { addDoctor } from './commands/doctor.js'
 import { addMigrate } from './commands/migrate.js'
 import { addPreview } from './commands/preview.js'
 import { addSchedules } from './commands/schedules.js'
+import { addSweep } from './commands/sweep.js'
+import { addTransitions } from './commands/transitions.js'
 import { addUp } from './commands/up.js'
 
 const program = new Command('escapement')
@@ -22,6 +24,8 @@ addMigrate(program)
 addSchedules(program)
 addAudit(program)
 addDoctor(program)
+addTransitions(program)
+addSweep(program)
 addPreview(program)
 for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.copyInheritedSettings(program)

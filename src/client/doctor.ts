@@ -12,6 +12,8 @@ const FIXES: Readonly<Record<Symptom['kind'], string>> = {
   overdue: 'start a scheduler that has its job: escapement up',
   expired_lease: 'start a worker that has its job: escapement up',
   unknown_job: 'start a worker that has this job, or delete the schedules that ask for it',
+  quarantined:
+    'mend the rows, which then are tried again by themselves; if the fault was elsewhere: escapement sweep --quarantined',
   zone_data: 'run every process that plans or changes schedules on a Node.js that has the newest zone data',
 }
 

@@ -1,6 +1,7 @@
 import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
+import type { TransitionChange } from '../transitions/change.js'
 
 /** What a run's events tell. */
 export interface RunEvent {
@@ -42,6 +43,7 @@ export interface EventMap {
   'run.cancelled': RunEvent
   'run.skipped': RunEvent
   'run.progress': { runId: string; fraction: number | null; note: string | null }
+  'transition.applied': TransitionChange
   'worker.lost': { workerId: string; host: string; pid: number }
   'claiming.paused': { reason: string | null; by: string | null }
   'claiming.resumed': { by: string | null }
@@ -64,6 +66,7 @@ const EVENT_NAMES: readonly string[] = [
   'run.cancelled',
   'run.skipped',
   'run.progress',
+  'transition.applied',
   'worker.lost',
   'claiming.paused',
   'claiming.resumed',

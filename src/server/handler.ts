@@ -50,6 +50,19 @@ export function createHandler(escapement: Escapement, logger: Logger): FetchHand
 
   app.get('/api/v1/audit', async (context) => context.json(await escapement.audit()))
 
+  app.get('/api/v1/transitions', async (context) =>
+    context.json({ transitions: await escapement.transitions.list() }),
+  )
+
+  app.post('/api/v1/transitions/sweep', async (context) => {
+    const body: unknown = await context.req.json().catch(() => ({}))
+    const { quarantined = false } = (body ?? {}) as { quarantined?: unknown }
+    if (typeof quarantined !== 'boolean') {
+      return problem(422, 'option_invalid', `quarantined: ${quote(quarantined)} – must be true or false`)
+    }
+    return context.json(await escapement.transitions.sweep({ quarantined }))
+  })
+
   app.notFound((context) =>
     problem(404, 'not_found', `There is no ${context.req.method} ${context.req.path}.`),
   )

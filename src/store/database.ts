@@ -40,6 +40,12 @@ export interface Database extends Queryable {
   longTransaction<T>(work: (tx: Transaction) => Promise<T>, limits: { silentMs: number }): Promise<T>
 
   /**
+   * One connection for several statements that no transaction can hold, such as an index that is built concurrently under a
+   * session's lock. What is set on it must be reset.
+   */
+  session<T>(work: (session: Queryable) => Promise<T>): Promise<T>
+
+  /**
    * Calls `listener` with the payload of each notification on `channel`. Notifications are hints: they may be lost
    * while a connection is re-established, and where none can be had they do not come. Resolves once the channel is
    * listened to, or will be as soon as there is a connection; the answer stops it.

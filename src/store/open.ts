@@ -30,6 +30,7 @@ function bound(database: Database): Database {
     query: database.query.bind(database),
     transaction: database.transaction.bind(database),
     longTransaction: database.longTransaction.bind(database),
+    session: database.session.bind(database),
     listen: database.listen.bind(database),
     holdLock: database.holdLock.bind(database),
     close: database.close.bind(database),

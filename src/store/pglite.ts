@@ -133,6 +133,11 @@ class PGliteDatabase implements EmbeddedDatabase {
     return await this.#inPlace(() => this.transaction(work))
   }
 
+  async session<T>(work: (session: Queryable) => Promise<T>): Promise<T> {
+    // The one session is everybody's: between two statements others have their turn.
+    return await work({ query: (text, params) => this.query(text, params) })
+  }
+
   async listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>> {
     const name = `"${channel.replaceAll('"', '""')}"`
     // A listener of its own, so that the same function may listen twice and stop once.

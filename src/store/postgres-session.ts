@@ -104,6 +104,13 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
       const begin = `${BEGIN}; set local idle_in_transaction_session_timeout = ${Math.ceil(silentMs)}`
       return await track(() => inPlace(() => transaction(begin, work, silentMs)))
     },
+    async session(work) {
+      return await track(() =>
+        withClient(pool, deadlineMs, (borrowed) =>
+          work({ query: (text, params) => alone(borrowed, text, params) }),
+        ),
+      )
+    },
     holdLock: (key, onChange) => listener.holdLock(key, onChange),
     async listen(channel, onPayload) {
       if (closed) throw closedError()

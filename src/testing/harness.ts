@@ -1,5 +1,6 @@
 import type { Runs } from '../client/runs.js'
 import type { Schedules } from '../client/schedules.js'
+import type { Transitions } from '../client/transitions.js'
 import { assemble, type Escapement } from '../escapement.js'
 import type { EscapementOptions } from '../options.js'
 import { msUntilEligible } from '../store/queries/claiming.js'
@@ -24,6 +25,7 @@ export interface Harness {
   readonly escapement: Escapement
   readonly schedules: Schedules
   readonly runs: Runs
+  readonly transitions: Transitions
   readonly job: Escapement['job']
   now(): Date
   /**
@@ -44,16 +46,21 @@ const LOOK_AGAIN_MS = 1_000
 
 export async function createHarness({ at, ...options }: HarnessOptions): Promise<Harness> {
   const clock = createManualClock(readOrThrow('option_invalid', (report) => readInstant(at, 'at', report)))
-  const { escapement, settings, store, jobs, scheduler, worker } = await assemble({
+  const { escapement, settings, store, jobs, scheduler, worker, sweeper } = await assemble({
     database: 'memory:',
     ...options,
     clock,
   })
 
-  /** Ticks and works until nothing is left to do at this instant. */
+  /** Works, sweeps and ticks until nothing is left to do at this instant: each may leave something for the others. */
   async function settle(): Promise<void> {
-    do await worker.drain()
-    while ((await scheduler.tick()).due > 0)
+    let isDone: boolean
+    do {
+      await worker.drain()
+      const { updated, deleted, truncated } = await sweeper.sweep()
+      const { due } = await scheduler.tick()
+      isDone = updated + deleted + due === 0 && !truncated
+    } while (!isDone)
   }
 
   async function msUntilDue(): Promise<number> {
@@ -63,6 +70,7 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
       msUntilWake(store, { kinds: TIMING_KINDS, providers: withProvider }),
       msUntilEligible(store, { queues: settings.worker.queues, jobs: names }),
       msUntilLeaseExpires(store),
+      sweeper.msUntilDue(),
     ])
     return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
   }
@@ -71,6 +79,7 @@ export async function createHarness({ at, ...options }: HarnessOptions): Promise
     escapement,
     schedules: escapement.schedules,
     runs: escapement.runs,
+    transitions: escapement.transitions,
     job: escapement.job,
     now: () => new Date(clock.now()),
     async advance(duration) {

@@ -31,7 +31,11 @@ const config: GetPrismaClientConfig = {
   },
 }
 
-export function openPrisma(connectionString: string) {
-  const PrismaClient = getPrismaClient(config)
+export function openPrisma(
+  connectionString: string,
+  models: GetPrismaClientConfig['runtimeDataModel']['models'] = {},
+) {
+  const runtimeDataModel = { models, enums: {}, types: {} }
+  const PrismaClient = getPrismaClient({ ...config, runtimeDataModel })
   return new PrismaClient({ adapter: new PrismaPg({ connectionString }) })
 }

@@ -5,6 +5,7 @@ import { benchGrowth, QUICK as GROWTH } from '../../bench/growth.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
+import { benchTransitions, QUICK as TRANSITIONS } from '../../bench/transitions.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
 it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
@@ -65,3 +66,20 @@ it('the bench of growth runs', async () => {
   await benchGrowth(GROWTH, (line) => lines.push(line))
   expect(lines).toHaveLength(2)
 }, 120_000)
+
+it('the bench of transitions runs, every row that is due is changed, and each statement of the sweep is explained', async () => {
+  const lines: string[] = []
+  await benchTransitions(TRANSITIONS, (line) => lines.push(line))
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    '1,000 rows, nothing due',
+    '1,000 rows, nothing due, the plan',
+    '10,000 rows, nothing due',
+    '10,000 rows, nothing due, the plan',
+    '1,000 due of 10,000 rows, by hand',
+    '1,000 due of 10,000 rows, sweeps',
+    'lock due rows',
+    'read locked rows',
+    'apply plans',
+    'due in two seconds, 1 times',
+  ])
+})

@@ -5,8 +5,16 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { once } from '../../src/index.js'
-import { freshSchemaName, openTestDatabase, postgresUrl } from '../support/database.js'
+import { createEscapement, once, set } from '../../src/index.js'
+import { silentLogger } from '../../src/logger.js'
+import { createHandler } from '../../src/server/handler.js'
+import { listen } from '../../src/server/listen.js'
+import {
+  createPostgresDatabase,
+  freshSchemaName,
+  openTestDatabase,
+  postgresUrl,
+} from '../support/database.js'
 import { spawnEscapement } from '../support/escapement-process.js'
 import { openHarness } from '../support/harness.js'
 import { damageOf } from '../support/process-with-zone-data.js'
@@ -313,3 +321,66 @@ function statusOf(port: number, headers: Record<string, string>): Promise<number
     http.get(options, (response) => resolve(response.resume().statusCode)).on('error', reject)
   })
 }
+
+describe('transitions on the command line', () => {
+  const publish = "set('status', { from: 'draft', to: 'published' })"
+
+  it('are listed and swept with the configuration, or by the server that has declared them', async () => {
+    const schema = freshSchemaName()
+    const folder = temporaryFolder()
+    fs.writeFileSync(
+      path.join(folder, 'escapement.config.ts'),
+      `import { defineConfig, set } from 'escapement'
+       export default defineConfig({ transitions: { '${schema}.posts': { fields: { publish_at: ${publish} } } } })`,
+    )
+    const { url: database, drop } = await createPostgresDatabase()
+    const escapement = await createEscapement({ database, schema, sweeper: { batchSize: 2 } })
+    const { query } = escapement.database
+    const server = await listen(createHandler(escapement, silentLogger), 0)
+    onTestFinished(async () => {
+      await server.close()
+      await escapement.close()
+      await drop()
+    })
+    await query(
+      `create table "${schema}".posts (id integer primary key, status text check (id <> 2 or status <> 'published'), publish_at timestamptz)`,
+    )
+    await query(
+      `insert into "${schema}".posts select n, 'draft', now() - interval '1 hour' from generate_series(1, 3) as n`,
+    )
+    await escapement.transitions.declare(`${schema}.posts`, {
+      fields: { publish_at: set('status', { from: 'draft', to: 'published' }) },
+    })
+
+    const onDatabase = ['--database', database, '--schema', schema]
+    const listed = await run(['transitions', ...onDatabase], {}, folder)
+    expect(listed).toEqual({
+      status: 0,
+      lines: [
+        expect.stringMatching(/^TABLE +FIELD +ACTION +DUE +NEXT +QUARANTINED$/),
+        expect.stringMatching(new RegExp(`^${schema}.posts +publish_at +status draft → published +3 +– +0$`)),
+      ],
+    })
+    const swept = await run(['sweep', '--json', ...onDatabase], {}, folder)
+    expect(swept.status).toBe(1)
+    const table = `${schema}.posts`
+    const counts = { updated: 2, deleted: 0, skipped: 0, quarantined: 1, truncated: false }
+    expect(JSON.parse(swept.lines.join('\n'))).toEqual({
+      ...counts,
+      tables: [{ table, ...counts }],
+      errors: [{ table, key: { id: 2 }, message: expect.stringContaining('violates check constraint') }],
+    })
+    await query(`alter table "${schema}".posts drop constraint posts_check`)
+    await query(
+      `insert into "${schema}".posts select n, 'draft', now() - interval '1 hour' from generate_series(4, 6) as n`,
+    )
+    const byServer = await run(['sweep', '--quarantined', '--url', server.url], {}, folder)
+    expect(byServer).toEqual({
+      status: 0,
+      lines: [
+        expect.stringMatching(/^TABLE +UPDATED +DELETED +SKIPPED +QUARANTINED$/),
+        expect.stringMatching(new RegExp(`^${schema}.posts +4 +0 +0 +0$`)),
+      ],
+    })
+  })
+})

@@ -100,7 +100,9 @@ describe('migrate', () => {
     await migrate(database, schema)
     const finer = await database.query(
       `select table_name, column_name from information_schema.columns
-       where table_schema = $1 and data_type = 'timestamp with time zone' and datetime_precision <> 3`,
+       where table_schema = $1 and data_type = 'timestamp with time zone' and datetime_precision <> 3
+         -- What rows of other tables are due by is as fine as they have it, and never leaves the database.
+         and column_name <> 'due_at'`,
       [schema],
     )
     expect(finer).toEqual([])

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { brotliDecompressSync } from 'node:zlib'
+import pg from 'pg'
 import { inject } from 'vitest'
 import type { Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/open.js'
@@ -46,6 +47,7 @@ export async function alteredDatabase(alter: (shared: Database) => Partial<Datab
     query: (text, params) => shared.query(text, params),
     transaction: (work) => shared.transaction(work),
     longTransaction: (work, limits) => shared.longTransaction(work, limits),
+    session: (work) => shared.session(work),
     listen: (channel, listener) => shared.listen(channel, listener),
     holdLock: (key, onChange) => shared.holdLock(key, onChange),
     ...(shared.refuseInsideTransaction && {
@@ -58,4 +60,22 @@ export async function alteredDatabase(alter: (shared: Database) => Partial<Datab
 
 export function freshSchemaName(): string {
   return `test_${randomBytes(6).toString('hex')}`
+}
+
+/**
+ * A database of its own on the shared server, and what drops it: an index that is built concurrently waits for every
+ * transaction in its database, those of all other tests too.
+ */
+export async function createPostgresDatabase(): Promise<{ url: string; drop(): Promise<void> }> {
+  const name = freshSchemaName()
+  const run = async (statement: string) => {
+    const client = new pg.Client({ connectionString: postgresUrl() })
+    await client.connect()
+    await client.query(statement)
+    await client.end()
+  }
+  await run(`create database ${name}`)
+  const url = new URL(postgresUrl())
+  url.pathname = `/${name}`
+  return { url: url.href, drop: () => run(`drop database if exists ${name} with (force)`) }
 }

@@ -6,8 +6,8 @@ export function addDoctor(program: Command): void {
   withConnectionFlags(program.command('doctor'))
     .summary('say what is wrong, and how to mend it')
     .description(
-      'Looks for schedules that cannot be planned, overdue cursors, expired leases, runs that no worker can take, and\n' +
-        'plan times of newer time zone data than this program has.\n' +
+      'Looks for schedules that cannot be planned, overdue cursors, expired leases, runs that no worker can take,\n' +
+        'rows that a transition could not change, and plan times of newer time zone data than this program has.\n' +
         'Ends with status 1 if it finds any.',
     )
     .option('--json', 'print the findings as JSON')

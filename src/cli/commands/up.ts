@@ -8,7 +8,8 @@ import { type ListeningServer, listen } from '../../server/listen.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
 import { loadConfig } from '../config-file.js'
-import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
+import { type DatabaseFlags, databaseOf, declareAll, withDatabaseFlags } from '../connection.js'
+import { describeChange } from '../describe-change.js'
 import { localTime } from '../local-time.js'
 import { printLogger } from '../print-logger.js'
 
@@ -21,8 +22,8 @@ export function addUp(program: Command): void {
   withDatabaseFlags(program.command('up'))
     .summary('run everything in one process')
     .description(
-      'Runs the scheduler, a worker and the HTTP API in one process, on an embedded database in ./.escapement or,\n' +
-        'with --database, on PostgreSQL. Jobs and schedules come from escapement.config.ts.',
+      'Runs the scheduler, a worker, the sweeper and the HTTP API in one process, on an embedded database in ./.escapement or,\n' +
+        'with --database, on PostgreSQL. Jobs, schedules and transitions come from escapement.config.ts.',
     )
     .option('--port <number>', 'port of the API on 127.0.0.1; 0 takes a free one', parsePort, 4680)
     .option('--config <file>', 'configuration to load (default: escapement.config.ts, if there is one)')
@@ -51,6 +52,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     // The port first: what cannot run must not have changed anything.
     server = await listen(createHandler(escapement, printLogger), flags.port)
     for (const job of config.jobs ?? []) escapement.job(job)
+    await declareAll(escapement, config)
     await escapement.schedules.sync(config.schedules ?? {}, {
       source: 'config',
       actor: config.file ?? 'config',
@@ -78,6 +80,9 @@ function printRuns(escapement: Escapement): void {
     print(pc.yellow('↻'), event, `attempt ${event.attempt} failed: ${event.error!.message}`),
   )
   escapement.on('run.failed', (event) => print(pc.red('✘'), event, event.error!.message))
+  escapement.on('transition.applied', (change) => {
+    console.log(`${pc.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`)
+  })
 }
 
 /**

@@ -1,7 +1,7 @@
 import { NOW, type Session } from '../store.js'
 
 export interface Symptom {
-  kind: 'unplannable' | 'overdue' | 'expired_lease' | 'unknown_job' | 'zone_data'
+  kind: 'unplannable' | 'overdue' | 'expired_lease' | 'unknown_job' | 'zone_data' | 'quarantined'
   /** The schedule, run, job or version of the zone data that shows it. */
   subject: string
   detail: string
@@ -33,4 +33,9 @@ const LIST_SYMPTOMS = `
      and r.eligible_at < (select now from clock) - interval '1 minute'
      and not exists (select from {schema}.workers as w where r.job = any(w.jobs)
        and w.seen_at > (select now from clock) - interval '1 minute')
-   group by r.job limit $2)`
+   group by r.job limit $2)
+  union all
+  (select 'quarantined', f.table_schema || '.' || f.table_name || ' by ' || f.field,
+     count(*) || ' rows could not be changed, first ' || (array_agg(q.key || ': ' || q.message order by q.quarantined_at, q.key))[1]
+   from {schema}.transition_quarantine as q join {schema}.transition_fields as f on f.id = q.field_id
+   group by f.id order by min(q.quarantined_at) limit $2)`

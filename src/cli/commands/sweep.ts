@@ -1,0 +1,57 @@
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import { joinReports, type SweepReport } from '../../transitions/change.js'
+import { loadConfig } from '../config-file.js'
+import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { formatTable } from '../table.js'
+
+interface SweepFlags extends ConnectionFlags {
+  config?: string
+  quarantined?: boolean
+  json?: boolean
+}
+
+export function addSweep(program: Command): void {
+  withConnectionFlags(program.command('sweep'))
+    .summary('change all rows that are due')
+    .description(
+      'Applies the declared transitions to all rows whose time has come, batch after batch. A server sweeps what it has\n' +
+        'declared; without one they come from escapement.config.ts. Ends with status 1 if a row or a table could not be changed.',
+    )
+    .option('--config <file>', 'configuration to load (default: escapement.config.ts, if there is one)')
+    .option('--quarantined', 'try rows again that were set aside')
+    .option('--json', 'print the result as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  escapement sweep
+  escapement sweep --quarantined
+  escapement sweep --json --database postgres://app@localhost/app`,
+    )
+    .action(async (flags: SweepFlags, command: Command) => {
+      const connection = await connect(flags, command, () => loadConfig(flags.config))
+      try {
+        const reports = [await connection.sweep({ quarantined: flags.quarantined ?? false })]
+        while (reports.at(-1)!.truncated) reports.push(await connection.sweep({}))
+        const report = joinReports(reports)
+        console.log(flags.json ? JSON.stringify(report, null, 2) : formatReport(report))
+        if (report.errors.length > 0) process.exitCode = 1
+      } finally {
+        await connection.close()
+      }
+    })
+}
+
+function formatReport({ tables, errors }: SweepReport): string {
+  if (tables.length === 0)
+    return 'No transitions are declared. Declare them in escapement.config.ts, or name the --url of a server that has some.'
+  const rows = tables.map(({ table, updated, deleted, skipped, quarantined }) =>
+    [table, updated, deleted, skipped, quarantined].map(String),
+  )
+  const lines = errors.map(({ table, key, message }) => {
+    const row = key ? ` ${Object.values(key).join(', ')}` : ''
+    return `${pc.red('✘')} ${table}${row}: ${message}`
+  })
+  return [formatTable(['TABLE', 'UPDATED', 'DELETED', 'SKIPPED', 'QUARANTINED'], rows), ...lines].join('\n')
+}

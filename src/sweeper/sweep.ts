@@ -1,0 +1,188 @@
+/**
+ * One batch of one table, in one transaction: due rows are locked, looked at again, planned in memory and changed in one
+ * statement together with their log. Dying anywhere in here leaves nothing behind.
+ *
+ * What the database refuses is halved under a savepoint until the row that it refuses stands alone; that one is set aside, and the
+ * others are done in the same transaction.
+ */
+
+import type { Transaction } from '../store/database.js'
+import {
+  applyPlans,
+  KEPT_BACK,
+  type PlannedRow,
+  quarantine,
+  type StepOutcome,
+} from '../store/queries/transition-apply.js'
+import { lockDueRows, readLockedRows } from '../store/queries/transition-sweep.js'
+import { isRowFault } from '../store/refusal.js'
+import type { Session, Store } from '../store/store.js'
+import type { TransitionValue } from '../transitions/action.js'
+import {
+  noCounts,
+  type SweepCounts,
+  type SweepReport,
+  type TransitionChange,
+  type TransitionHooks,
+} from '../transitions/change.js'
+import { planRow } from '../transitions/plan.js'
+import { type SweptField, type SweptTable, writtenColumn } from '../transitions/table.js'
+
+export interface TableSweep {
+  counts: SweepCounts
+  changes: TransitionChange[]
+  /** Of rows that were set aside. */
+  errors: SweepReport['errors']
+}
+
+export async function sweepTable(
+  store: Store,
+  table: SweptTable,
+  { batchSize, hooks }: { batchSize: number; hooks: readonly TransitionHooks[] },
+): Promise<TableSweep> {
+  return store.transaction(async (session, tx) => {
+    // What is checked at the commit only would undo the whole batch there.
+    await session.query('set constraints all immediate')
+    // One more than are taken, to know whether any are left.
+    const locked = await lockDueRows(session, table, batchSize + 1)
+    const { rows, now } = await readLockedRows(session, table, locked.slice(0, batchSize))
+    const planned = rows
+      .map((row) => ({ row, plan: planRow(table, row) }))
+      .filter(({ plan }) => plan.steps.length > 0)
+    const sweep: TableSweep = { counts: noCounts(), changes: [], errors: [] }
+    sweep.counts.skipped = Math.min(locked.length, batchSize) - planned.length
+    sweep.counts.truncated = locked.length > batchSize
+    if (now !== null) await applyHalving({ session, table, now, sweep, size: planned.length }, planned)
+    if (sweep.changes.length > 0) await callInTransaction(hooks, tx, sweep.changes)
+    return sweep
+  })
+}
+
+/** A hook took exception to the batch. */
+export class HookFailure extends Error {}
+
+async function callInTransaction(
+  hooks: readonly TransitionHooks[],
+  tx: Transaction,
+  changes: readonly TransitionChange[],
+): Promise<void> {
+  for (const { inTransaction } of hooks) {
+    try {
+      await inTransaction?.({ query: tx.query.bind(tx) }, changes)
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error)
+      throw new HookFailure(`inTransaction: ${message}`, { cause: error })
+    }
+  }
+}
+
+interface Batch {
+  session: Session
+  table: SweptTable
+  now: Date
+  sweep: TableSweep
+  /** How many rows it has in all. */
+  size: number
+}
+
+async function applyHalving(batch: Batch, planned: readonly PlannedRow[]): Promise<void> {
+  if (planned.length === 0) return
+  const error = await tryApply(batch, planned)
+  if (error === null) return
+  if (planned.length > 1) {
+    const middle = Math.ceil(planned.length / 2)
+    await applyHalving(batch, planned.slice(0, middle))
+    await applyHalving(batch, planned.slice(middle))
+    return
+  }
+  await applyAlone(batch, planned[0]!, error)
+}
+
+/**
+ * A row that is refused: its first step may go without the others, which the next sweep then finds. What is refused by itself
+ * is set aside.
+ */
+async function applyAlone(batch: Batch, { row, plan }: PlannedRow, error: Error): Promise<void> {
+  const { session, table, now, sweep } = batch
+  let refusal: Error | null = error
+  if (plan.steps.length > 1) {
+    const first = planRow(table, row, 1)
+    refusal = await tryApply(batch, [{ row, plan: first }])
+    sweep.counts.truncated = true
+  }
+  if (refusal === null) return
+  const reason = { code: String((refusal as { code?: unknown }).code), message: refusal.message, now }
+  const key = await quarantine(session, table, { row, field: plan.steps[0]!.field }, reason)
+  sweep.counts.quarantined += 1
+  sweep.errors.push({ table: table.name, ...(key && { key }), message: refusal.message })
+}
+
+/** The error of the database if it refuses what is in these rows, which are then as they were. */
+async function tryApply(
+  { session, table, now, sweep, size }: Batch,
+  planned: readonly PlannedRow[],
+): Promise<Error | null> {
+  await session.query('savepoint batch')
+  try {
+    const outcomes = await applyPlans(session, table, planned, now)
+    // Where all went well the commit ends it.
+    if (planned.length < size) await session.query('release savepoint batch')
+    note(sweep, table, planned, outcomes, now)
+    return null
+  } catch (error) {
+    if (!isRowFault(error)) throw error
+    await session.query('rollback to savepoint batch')
+    await session.query('release savepoint batch')
+    return error as Error
+  }
+}
+
+function note(
+  { counts, changes, errors }: TableSweep,
+  table: SweptTable,
+  planned: readonly PlannedRow[],
+  outcomes: readonly StepOutcome[],
+  now: Date,
+): void {
+  for (const outcome of outcomes) {
+    if (outcome.isApplied) {
+      const change = changeOf(table, planned, outcome, now)
+      changes.push(change)
+      if (change.action === 'set') counts.updated += 1
+      else counts.deleted += 1
+    } else if (outcome.step === 0) {
+      counts.quarantined += 1
+      errors.push({ table: table.name, key: outcome.key, message: KEPT_BACK })
+    }
+  }
+}
+
+function changeOf(
+  table: SweptTable,
+  planned: readonly PlannedRow[],
+  { row, step, key, dueAt, original }: StepOutcome,
+  now: Date,
+): TransitionChange {
+  const { field: index, after } = planned[row]!.plan.steps[step]!
+  const field = table.fields[index]!
+  const { action } = field
+  const before = after === null ? null : table.fields[after]!.action
+  return {
+    table: table.name,
+    key,
+    field: field.name,
+    action: action.action,
+    column: writtenColumn(table, field),
+    from: before?.action === 'set' ? before.to : original,
+    to: written(table, action, now),
+    dueAt,
+    appliedAt: now,
+  }
+}
+
+/** What a field writes; null where it deletes the row. */
+function written(table: SweptTable, action: SweptField['action'], now: Date): TransitionValue {
+  if (action.action === 'set') return action.to
+  if (action.action === 'hardDelete') return null
+  return table.softDelete!.kind === 'flag' ? true : now
+}
