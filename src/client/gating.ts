@@ -30,9 +30,14 @@ export async function closedGates(
     if (gated.has(job)) closed.push({ name, error: gateUnavailable(name, job) })
     const gate = jobs.get(job)?.gate
     const answer = gate ? await gate({ schedule: name, input: input as never }) : true
-    if (answer !== true) closed.push({ name, error: gateClosed(name, job, answer.reason) })
+    if (answer !== true) closed.push({ name, error: gateClosed(name, job, reasonOf(answer)) })
   }
   return closed
+}
+
+/** Whatever a gate answers but true closes it; without a reason too. */
+function reasonOf(answer: unknown): string {
+  return String((answer as { reason?: unknown } | null | undefined)?.reason ?? 'its gate is closed')
 }
 
 function gateClosed(name: string, job: string, reason: string): EscapementError {

@@ -353,6 +353,11 @@ describe('a gate', () => {
     gate.reason = 'no licence'
     await h.schedules.pause('s')
     expect(await h.schedules.resumeGroup('none')).toBe(0)
+    h.job('silent', { gate: () => undefined as never, handler: () => {} })
+    await expect(h.schedules.put('t', { ...definition, job: 'silent' })).rejects.toMatchObject({
+      code: 'gate_closed',
+      message: '"t" cannot be enabled: its gate is closed',
+    })
   })
 
   it('that is closed when a run starts skips it with the reason, and is no failure', async () => {

@@ -49,6 +49,22 @@ async function open(database = postgresUrl()) {
     )
     return row!.at && row!.at.getTime() - killedAt
   }
+  /** Freezes a worker that holds runs, and says which: none of them can end any more. */
+  const freezeAtWork = async (worker: FixtureProcess): Promise<Set<string>> => {
+    const { ready: pid } = await worker.line('ready')
+    for (;;) {
+      worker.signal('SIGSTOP')
+      // What it has sent already may still take effect.
+      await sleep(50)
+      const held = await sql<{ id: string }>(
+        `select r.id from {schema}.runs_open as r join {schema}.workers as w on w.id = r.worker_id
+         where w.pid = ${pid} and r.state = 'running'`,
+      )
+      if (held.length > 0) return new Set(held.map(({ id }) => id))
+      worker.signal('SIGCONT')
+      await sleep(20)
+    }
+  }
   const check = () => checkWitnesses(escapement.database, schema, readWitnesses(files))
   return {
     escapement,
@@ -58,6 +74,7 @@ async function open(database = postgresUrl()) {
     states,
     check,
     recoveredInMs,
+    freezeAtWork,
     witnesses: () => readWitnesses(files),
   }
 }
@@ -66,23 +83,23 @@ const many = (count: number) => Array.from({ length: count }, (_, index) => ({ i
 
 it('two workers, one of them killed in the middle: each run succeeds, and only what it held is executed twice', async () => {
   const RUNS = LONG ? 20_000 : 3_000
-  const { escapement, start, sql, states, check, witnesses, recoveredInMs } = await open()
+  const { escapement, start, states, check, witnesses, recoveredInMs, freezeAtWork } = await open()
   await escapement.runs.enqueueMany('witnessed', many(RUNS))
-  const [victim] = await Promise.all([start(), start()])
+  const [victim] = await Promise.all([start({ TAKE_MS: '10' }), start({ TAKE_MS: '10' })])
   await expect.poll(() => witnesses().size, { timeout: 30_000, interval: 20 }).toBeGreaterThan(RUNS / 4)
-  const [{ held }] = (await sql(`select count(*) as held from {schema}.runs where state = 'running'`)) as [
-    { held: number },
-  ]
+  const held = await freezeAtWork(victim!)
   await victim!.kill()
   const killedAt = Date.now()
   await expect.poll(states, { timeout: 60_000 }).toEqual([{ state: 'succeeded', runs: RUNS }])
   expect(await check()).toEqual([])
-  const twice = [...witnesses().values()].filter(({ starts }) => starts.length > 1)
-  console.log({ runs: RUNS, held, twice: twice.length, recoveredInMs: await recoveredInMs(killedAt) })
-  const [{ lost }] = (await sql(
-    `select count(distinct run_id) as lost from {schema}.attempts where code = 'lease_lost'`,
-  )) as [{ lost: number }]
-  expect(twice.length).toBeLessThanOrEqual(lost)
+  const twice = [...witnesses()].filter(([, { starts }]) => starts.length > 1).map(([id]) => id)
+  console.log({
+    runs: RUNS,
+    held: held.size,
+    twice: twice.length,
+    recoveredInMs: await recoveredInMs(killedAt),
+  })
+  expect(twice.filter((id) => !held.has(id))).toEqual([])
 })
 
 it('with onStale: fail what a killed worker held has failed, and none is executed twice', async () => {
@@ -142,21 +159,23 @@ it('a worker frozen for longer than its lease hears of it when it goes on, and w
 
 it('a transactional counter is exact, with workers killed at random', async () => {
   const RUNS = LONG ? 10_000 : 800
+  const COUNTING = { CONCURRENCY: '4', TAKE_MS: '3' }
   const { escapement, start, sql, states } = await open()
   await sql('create table {schema}.counter (value int)')
   await sql('insert into {schema}.counter values (0)')
   await escapement.runs.enqueueMany('count', many(RUNS))
-  const workers = await Promise.all([start({ CONCURRENCY: '4' }), start({ CONCURRENCY: '4' })])
+  const [first, second] = [await start(COUNTING), await start(COUNTING)]
+  const workers = [first, second]
   const left = async () => {
     const open = (await states()).filter(({ state }) => state !== 'succeeded')
     return open.reduce((sum, { runs }) => sum + runs, 0)
   }
   let kills = 0
-  while ((await left()) > RUNS / 10) {
+  while (kills === 0 || (await left()) > RUNS / 10) {
     await sleep(1_000)
     const victim = kills++ % 2
     await workers[victim]!.kill()
-    workers[victim] = await start({ CONCURRENCY: '4' })
+    workers[victim] = await start(COUNTING)
   }
   await expect.poll(states, { timeout: 120_000 }).toEqual([{ state: 'succeeded', runs: RUNS }])
   console.log({ runs: RUNS, kills })
