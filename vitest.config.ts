@@ -19,7 +19,8 @@ const onPostgres = {
 
 export default defineConfig({
   test: {
-    maxWorkers: 2,
+    // One more than two cores: tests of processes wait for most of their time.
+    maxWorkers: 3,
     projects: [
       { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
       {
