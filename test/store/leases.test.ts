@@ -92,6 +92,18 @@ describe('leases', () => {
     expect(keeper.held()).toEqual([again])
   })
 
+  it('that are recovered keep their place in the queue the first time, and go behind the others after that', async () => {
+    const { clock, recover, claim, run } = await claimed()
+    const { eligibleAt } = await run()
+    clock.set(AT + LEASE_MS)
+    await recover()
+    expect((await run()).eligibleAt).toEqual(eligibleAt)
+    await claim()
+    clock.set(AT + 2 * LEASE_MS)
+    await recover()
+    expect((await run()).eligibleAt).toEqual(new Date(AT + 2 * LEASE_MS))
+  })
+
   it('are not recovered by the worker that holds them', async () => {
     const { clock, recover, lease } = await claimed()
     clock.set(AT + LEASE_MS)

@@ -160,7 +160,9 @@ const RECOVER_EXPIRED_LEASES = `
   ),
   retried as (
     update {schema}.runs_open as r
-    set state = 'retrying', eligible_at = clock.now, lease_token = null, lease_expires_at = null,
+    -- It keeps its place before all that came later. One that lost a second worker may be why: it goes behind the others.
+    set state = 'retrying', eligible_at = case r.attempt when 1 then r.eligible_at else clock.now end,
+      lease_token = null, lease_expires_at = null,
       error_code = expired.code, error_message = ${LOST}
     from expired, clock
     where r.id = expired.id and expired.is_retried
@@ -170,12 +172,12 @@ const RECOVER_EXPIRED_LEASES = `
     delete from {schema}.runs_open as r using expired
     where r.id = expired.id and not expired.is_retried
     returning r.id, 'failed' as state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.worker_id, r.started_at,
-      r.progress, r.progress_note, r.totals
+      r.eligible_at, r.progress, r.progress_note, r.totals
   ),
   ended as (
     insert into {schema}.runs_ended (id, state, eligible_at, attempt, worker_id, started_at, finished_at, progress,
       progress_note, totals, error_code, error_message)
-    select failed.id, failed.state, clock.now, failed.attempt, failed.worker_id, failed.started_at, clock.now,
+    select failed.id, failed.state, failed.eligible_at, failed.attempt, failed.worker_id, failed.started_at, clock.now,
       failed.progress, failed.progress_note, failed.totals, expired.code, ${LOST}
     from failed join expired on expired.id = failed.id cross join clock
   ),
