@@ -7,13 +7,8 @@
  */
 
 import type { Transaction } from '../store/database.js'
-import {
-  applyPlans,
-  KEPT_BACK,
-  type PlannedRow,
-  quarantine,
-  type StepOutcome,
-} from '../store/queries/transition-apply.js'
+import { applyPlans, type PlannedRow, type StepOutcome } from '../store/queries/transition-apply.js'
+import { KEPT_BACK, setKeptBackAside, setRefusedAside } from '../store/queries/transition-quarantine.js'
 import { lockDueRows, readLockedRows } from '../store/queries/transition-sweep.js'
 import { isRowFault } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
@@ -112,22 +107,19 @@ async function applyAlone(batch: Batch, { row, plan }: PlannedRow, error: Error)
   }
   if (refusal === null) return
   const reason = { code: String((refusal as { code?: unknown }).code), message: refusal.message, now }
-  const key = await quarantine(session, table, { row, field: plan.steps[0]!.field }, reason)
+  const key = await setRefusedAside(session, table, { row, field: plan.steps[0]!.field }, reason)
   sweep.counts.quarantined += 1
   sweep.errors.push({ table: table.name, ...(key && { key }), message: refusal.message })
 }
 
 /** The error of the database if it refuses what is in these rows, which are then as they were. */
-async function tryApply(
-  { session, table, now, sweep, size }: Batch,
-  planned: readonly PlannedRow[],
-): Promise<Error | null> {
+async function tryApply(batch: Batch, planned: readonly PlannedRow[]): Promise<Error | null> {
+  const { session } = batch
   await session.query('savepoint batch')
   try {
-    const outcomes = await applyPlans(session, table, planned, now)
+    await applyKept(batch, planned)
     // Where all went well the commit ends it.
-    if (planned.length < size) await session.query('release savepoint batch')
-    note(sweep, table, planned, outcomes, now)
+    if (planned.length < batch.size) await session.query('release savepoint batch')
     return null
   } catch (error) {
     if (!isRowFault(error)) throw error
@@ -137,23 +129,41 @@ async function tryApply(
   }
 }
 
-function note(
-  { counts, changes, errors }: TableSweep,
-  table: SweptTable,
-  planned: readonly PlannedRow[],
-  outcomes: readonly StepOutcome[],
-  now: Date,
-): void {
+/**
+ * A row of several steps that a trigger keeps from its end has its first step alone, as one that is refused: what became
+ * of all of them is undone, and done again without the others.
+ */
+async function applyKept(batch: Batch, planned: readonly PlannedRow[]): Promise<void> {
+  const { session, table, now, sweep } = batch
+  const outcomes = await applyPlans(session, table, planned, now)
+  const halfway = new Set(
+    outcomes.flatMap(({ row, step, keptBack }) => (step > 0 && keptBack !== null ? [row] : [])),
+  )
+  if (halfway.size > 0) {
+    await session.query('rollback to savepoint batch')
+    const shortened = planned.map(({ row, plan }, place) => ({
+      row,
+      plan: halfway.has(place) ? planRow(table, row, 1) : plan,
+    }))
+    await applyKept(batch, shortened)
+    sweep.counts.truncated = true
+    return
+  }
+  const kept = outcomes.flatMap(({ row, step, key, keptBack }) =>
+    keptBack === null ? [] : [{ field: planned[row]!.plan.steps[step]!.field, row: keptBack, key }],
+  )
+  const aside = kept.length === 0 ? [] : await setKeptBackAside(session, table, kept, now)
+  sweep.counts.quarantined += aside.length
+  sweep.counts.skipped += kept.length - aside.length
+  sweep.errors.push(
+    ...aside.map((place) => ({ table: table.name, key: kept[place]!.key, message: KEPT_BACK })),
+  )
   for (const outcome of outcomes) {
-    if (outcome.isApplied) {
-      const change = changeOf(table, planned, outcome, now)
-      changes.push(change)
-      if (change.action === 'set') counts.updated += 1
-      else counts.deleted += 1
-    } else if (outcome.step === 0) {
-      counts.quarantined += 1
-      errors.push({ table: table.name, key: outcome.key, message: KEPT_BACK })
-    }
+    if (outcome.keptBack !== null) continue
+    const change = changeOf(table, planned, outcome, now)
+    sweep.changes.push(change)
+    if (change.action === 'set') sweep.counts.updated += 1
+    else sweep.counts.deleted += 1
   }
 }
 

@@ -112,6 +112,103 @@ describe('a row that cannot be changed', () => {
     expect(await h.transitions.list()).toMatchObject([{ due: 0, quarantined: 3 }])
   })
 
+  it('because a trigger writes it itself and returns null, is quarantined once, and the others get their turn', async () => {
+    const h = await openPosts({ sweeper: { batchSize: 3 } })
+    await h.sql(`create function soften() returns trigger language plpgsql as $$
+      begin
+        if old.id > 4 then return old; end if;
+        update "${h.schema}".posts set deleted_at = clock_timestamp() where id = old.id;
+        return null;
+      end $$`)
+    await h.sql('create trigger soften before delete on posts for each row execute function soften()')
+    await h.sql(`create function divert() returns trigger language plpgsql as $$
+      begin
+        if pg_trigger_depth() > 1 then return new; end if;
+        update "${h.schema}".posts set deleted_at = clock_timestamp() where id = old.id;
+        return null;
+      end $$`)
+    await h.sql('create trigger divert before update on posts for each row execute function divert()')
+    await h.declare({
+      fields: { purge_at: hardDelete(), publish_at: publish, archive_at: set('status', { to: 'archived' }) },
+    })
+    await h.sql('insert into posts (id, purge_at) select n, $1 from generate_series(1, 7) as n', [at(-2)])
+    await h.sql(`insert into posts (id, status, publish_at, archive_at) values (8, 'draft', $1, $1)`, [
+      at(-1),
+    ])
+    const reports = [await h.sweep()]
+    while (reports.length < 9 && reports.at(-1)!.truncated) reports.push(await h.sweep())
+    expect(reports.reduce((sum, { quarantined }) => sum + quarantined, 0)).toBe(6)
+    expect(await h.sweep()).toEqual(nothing)
+    expect(await h.sql('select id from posts order by id')).toEqual([1, 2, 3, 4, 8].map((id) => ({ id })))
+    expect(await h.transitions.list()).toMatchObject([{ due: 0, quarantined: 6 }])
+  })
+
+  it('is quarantined as its triggers leave it, and not at all where they have done what was to be done', async () => {
+    const h = await openPosts()
+    await h.sql(`create function keep() returns trigger language plpgsql as $$
+      begin
+        if pg_trigger_depth() > 1 then return new; end if;
+        if old.id = 3 then
+          update "${h.schema}".posts set status = 'published' where id = 3;
+          return null;
+        end if;
+        new.status := old.status;
+        return new;
+      end $$`)
+    await h.sql(`create function stamp() returns trigger language plpgsql as $$
+      begin
+        update "${h.schema}".posts set deleted_at = now() where id = new.id and id < 3;
+        return null;
+      exception when division_by_zero then return null;
+      end $$`)
+    await h.sql('create trigger keep before update on posts for each row execute function keep()')
+    await h.sql('create trigger stamp after update of status on posts for each row execute function stamp()')
+    await h.declare({ fields: { publish_at: publish } })
+    await h.sql(
+      `insert into posts (id, status, publish_at) select n, 'draft', $1 from generate_series(1, 3) as n`,
+      [at(-1)],
+    )
+    expect(await h.sweep()).toEqual({ ...nothing, quarantined: 2, skipped: 1 })
+    expect(await h.sweep()).toEqual(nothing)
+    expect(await h.sql('select key from transition_quarantine order by key')).toEqual([
+      { key: '1' },
+      { key: '2' },
+    ])
+  })
+
+  it('keeps what a trigger lets through, and is logged for no more than that', async () => {
+    const h = await openPosts()
+    await h.sql(`create function keep() returns trigger language plpgsql as $$
+      begin
+        if new.status = 'archived' then return null; end if;
+        new.deleted_at := old.deleted_at;
+        return new;
+      end $$`)
+    await h.sql('create trigger keep before update on posts for each row execute function keep()')
+    await h.declare({
+      softDelete: 'deleted_at',
+      fields: {
+        publish_at: publish,
+        archive_at: set('status', { from: 'published', to: 'archived' }),
+        expires_at: softDelete(),
+      },
+    })
+    await h.sql(
+      `insert into posts (id, status, publish_at, archive_at, expires_at) values
+         (1, 'draft', $1, $2, null), (2, 'draft', $1, null, $2), (3, 'draft', $1, null, null)`,
+      [at(-2), at(-1)],
+    )
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 3, truncated: true })
+    expect(await h.sweep()).toEqual({ ...nothing, quarantined: 2 })
+    expect(await h.sql('select status, deleted_at from posts')).toEqual(
+      Array(3).fill({ status: 'published', deleted_at: null }),
+    )
+    expect(await h.sql('select key, to_value from transition_log order by key')).toEqual(
+      ['1', '2', '3'].map((key) => ({ key, to_value: 'published' })),
+    )
+    expect(await h.sweep()).toEqual(nothing)
+  })
+
   it('because its column is gone, keeps its own table from being swept and no other', async () => {
     const { logger, lines } = keepingLogger()
     const h = await openPosts({ logger })

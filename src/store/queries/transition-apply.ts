@@ -14,7 +14,7 @@ import {
   ROW_VERSION,
   relationSql,
 } from '../table-sql.js'
-import type { LockedTuple, ReadRow } from './transition-sweep.js'
+import type { ReadRow } from './transition-sweep.js'
 
 export interface PlannedRow {
   row: ReadRow
@@ -30,15 +30,22 @@ export interface StepOutcome {
   dueAt: Date
   /** What the row's column held before the sweep. */
   original: unknown
-  /** False where a trigger kept the row from changing: it is in quarantine. */
-  isApplied: boolean
+  /** Null where it was applied. */
+  keptBack: KeptBack | null
 }
 
-export const KEPT_BACK = 'a trigger kept the row from changing'
+/** A row that a trigger kept from changing as it was to, in one column at least. */
+export interface KeptBack {
+  /** The values of its key, as text. */
+  key: string[]
+  /** What it had before. */
+  rowVersion: string
+}
 
 /**
- * Changes a whole batch of locked rows, writes the log of it, and sets those aside that a trigger kept from changing: one
- * statement. Rows are updated together if the same columns of theirs are written, so that triggers on other columns stay out of it.
+ * Changes a whole batch of locked rows and writes the log of it: one statement. Rows are updated together if the same columns of
+ * theirs are written, so that triggers on other columns stay out of it. Rows that are not what they were when they were locked,
+ * as a trigger of another row's has written them, are left out of the answer.
  */
 export async function applyPlans(
   session: Session,
@@ -72,9 +79,14 @@ export async function applyPlans(
     key: Record<string, unknown>
     due_at: Date
     original: unknown
-    is_applied: boolean
+    kept_back: KeptBack['key'] | null
+    row_version: string
   }>(applySql(table, groups, writes.includes('')), params)
-  return rows.map(({ due_at, is_applied, ...rest }) => ({ ...rest, dueAt: due_at, isApplied: is_applied }))
+  return rows.map(({ due_at, kept_back, row_version, ...rest }) => ({
+    ...rest,
+    dueAt: due_at,
+    keptBack: kept_back && { key: kept_back, rowVersion: row_version },
+  }))
 }
 
 /** The columns that a plan writes, as one text; empty where the row is deleted. */
@@ -97,7 +109,7 @@ function textAfter(table: SweptTable, { field }: Step, now: Date): string | null
 }
 
 function applySql(table: SweptTable, groups: readonly string[], hasDeletes: boolean): string {
-  const { fields, targets } = table
+  const { fields, key, targets } = table
   const relation = relationSql(table)
   const setNames = targets.map((_, index) => `set_${index}`)
   const first = 5 + targets.length
@@ -117,9 +129,9 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
   // Only what there is to do: a statement's triggers fire, and its privileges are asked for, without a row too.
   const parts = groups.map((group, index) => ({
     cte: updateSql(table, group, index),
-    outcome: `select row, row_version, is_changed from updated_${index}`,
+    outcome: `select row, is_changed from updated_${index}`,
   }))
-  const outcome = 'select row, null::bigint as row_version, true as is_changed from deleted'
+  const outcome = 'select row, true as is_changed from deleted'
   if (hasDeletes) parts.push({ cte: deleteSql(table), outcome })
   return `
   with planned as materialized (
@@ -128,7 +140,8 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
       with ordinality as p (tableoid, tid, part${setNames.map((name) => `, ${name}`).join('')}, ordinal)
   ),
   before as materialized (
-    select p.*, ${keySql(table)} as key, ${keyJsonSql(table)} as key_json, ${ROW_VERSION} as row_version
+    select p.*, ${keySql(table)} as key, ${keyJsonSql(table)} as key_json, ${ROW_VERSION} as row_version,
+      array[${key.map(({ name }) => `${columnSql(name)}::text`).join(', ')}] as key_texts
       ${fields.map(({ name }, index) => `, ${columnSql(name)} as due_${index}`).join('')}
       ${targets.map((target, index) => `, ${comparedSql(columnSql(target.name), target.type)} as old_${index}, ${jsonSql(target)} as json_${index}`).join('')}
       ${soft ? `, ${columnSql(soft.name)} as old_soft, ${jsonSql(soft)} as json_soft` : ''}
@@ -141,7 +154,7 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
   steps as (
     select s.*, b.key, b.key_json, ${byField((index) => `b.due_${index}`, 'null')} as due_at,
       ${byField(targetOf, 'null')} as original,
-      coalesce(o.is_changed, false) as is_applied, coalesce(o.row_version, b.row_version) as row_version
+      coalesce(o.is_changed, false) as is_applied, b.row_version, b.key_texts
     from unnest(${stepParam(0, 'int')}, ${stepParam(1, 'int')}, ${stepParam(2, 'int')}, ${stepParam(3, 'int')},
         ${stepParam(4, 'text')}, ${stepParam(5, 'text')}, ${stepParam(6, 'bool')}, ${stepParam(7, 'text')}, ${stepParam(8, 'text')})
       as s (row, step, field, field_id, action, column_name, follows, from_value, to_value)
@@ -158,26 +171,25 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
   released as (
     delete from {schema}.transition_quarantine as q using steps as s
     where s.is_applied and q.field_id = s.field_id and q.key = s.key
-  ),
-  kept_back as (
-    insert into {schema}.transition_quarantine (field_id, key, due_at, row_version, message, quarantined_at)
-    select field_id, key, due_at, row_version, '${KEPT_BACK}', $1::timestamptz from steps where not is_applied
-    on conflict (field_id, key, due_at) do update
-    set row_version = excluded.row_version, code = null, message = excluded.message, quarantined_at = excluded.quarantined_at
   )
-  select row, step, key_json as key, due_at, original, is_applied from steps order by row, step`
+  select row, step, key_json as key, due_at, original, row_version::text as row_version,
+    case when not is_applied then key_texts end as kept_back
+  from steps order by row, step`
 }
 
 /** One update of the rows that write the same columns. It tells a row that a trigger has left as it was from one that changed. */
 function updateSql(table: SweptTable, group: string, index: number): string {
   const writes = group.split(',').map((part) => writeSql(table, part))
-  const changed = writes.map(({ compared, old }) => `${compared} is distinct from ${old}`).join(' or ')
-  const meant = writes.map(({ value, old }) => `${value} is distinct from ${old}`).join(' or ')
+  // A chain that ends where it began means no change.
+  const changed = writes.map(
+    ({ compared, value, old }) =>
+      `(${compared} is distinct from ${old} or ${value} is not distinct from ${old})`,
+  )
   return `updated_${index} as (
     update ${relationSql(table)} as r set ${writes.map(({ column, value }) => `${column} = ${value}`).join(', ')}
     from before as b
     where b.part = ${index} and r.ctid = b.tid and r.tableoid = b.tableoid
-    returning b.row, ${ROW_VERSION} as row_version, ((${changed}) or not (${meant})) as is_changed
+    returning b.row, ${changed.join(' and ')} as is_changed
   ),`
 }
 
@@ -216,31 +228,4 @@ function writeSql(
     compared: comparedSql(columnSql(name), type),
     old,
   }
-}
-
-/** Sets one step of a row aside, with the error that keeps it from being changed. Returns the row's key. */
-export async function quarantine(
-  session: Session,
-  table: SweptTable,
-  step: { row: LockedTuple; field: number },
-  reason: { code: string | null; message: string; now: Date },
-): Promise<Record<string, unknown> | undefined> {
-  const field = table.fields[step.field]!
-  const [found] = await session.query<{ key: Record<string, unknown> }>(
-    `with bad as materialized (
-       select ${keySql(table)} as key, ${keyJsonSql(table)} as key_json, ${columnSql(field.name)} as due_at,
-         ${ROW_VERSION} as row_version
-       from ${relationSql(table)} as r where r.tableoid = $2 and r.ctid = $3::tid
-     ),
-     kept as (
-       insert into {schema}.transition_quarantine (field_id, key, due_at, row_version, code, message, quarantined_at)
-       select $4, key, due_at, row_version, $5, $6, $1 from bad
-       on conflict (field_id, key, due_at) do update
-       set row_version = excluded.row_version, code = excluded.code, message = excluded.message,
-         quarantined_at = excluded.quarantined_at
-     )
-     select key_json as key from bad`,
-    [reason.now, step.row.tableoid, step.row.tid, field.id, reason.code, reason.message],
-  )
-  return found?.key
 }
