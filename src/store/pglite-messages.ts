@@ -59,5 +59,6 @@ export const POSTGRES_FIELDS = [
   'column',
   'dataType',
   'constraint',
+  'routine',
 ] as const
 export type PostgresField = (typeof POSTGRES_FIELDS)[number]

@@ -20,14 +20,25 @@ export function isCutOff(error: unknown): boolean {
 }
 
 /**
- * Whether the fault lies in a row that a statement was to change, or with what the user's triggers, constraints and policies
- * say of it: classes 21 to 23, 27, 44 and 54, what functions raise (P0, 2F, 38, 39), and what row security denies (42501, unless
- * it is the whole table that this user may not touch).
+ * Whether the fault of a statement may lie in one of the rows that it was to change, or with what the user's triggers,
+ * constraints and policies say of it. These raise codes of any kind: it is all that the server says without ending the
+ * transaction, but for conflicts (40), resources (53), locks (55P03) and cancelling (57), and for what it says of a place in the
+ * statement's own text, which is the same for each row.
  */
 export function isRowFault(error: unknown): boolean {
-  const { code, routine } = (error ?? {}) as { code?: unknown; routine?: unknown }
-  if (code === '42501') return routine !== 'aclcheck_error'
-  return /^(21|22|23|27|2F|38|39|44|54|P0)/.test(String(code))
+  const { code, position, routine } = (error ?? {}) as Record<string, unknown>
+  const isByServer = /^[0-9A-Z]{5}$/.test(String(code)) && (/\d/.test(String(code)) || routine !== undefined)
+  return isByServer && position === undefined && !/^(08|25P|40001|40P01|53|55P03|57)/.test(String(code))
+}
+
+/**
+ * Whether a fault that all rows have is rather that of the table: what is missing, not allowed (42) or not possible (0A, 25, 26),
+ * unless a trigger has said so in words of its own, or a policy of the row.
+ */
+export function isTableFault(error: unknown): boolean {
+  const { code, routine } = (error ?? {}) as Record<string, unknown>
+  const isOfRow = routine === 'exec_stmt_raise' || routine === 'ExecWithCheckOptions'
+  return /^(0A|25|26|42)/.test(String(code)) && !isOfRow
 }
 
 /** Whether the server has answered, be it with a refusal: the way to it is open, and another statement may well succeed. */

@@ -10,7 +10,7 @@ import type { Transaction } from '../store/database.js'
 import { applyPlans, type PlannedRow, type StepOutcome } from '../store/queries/transition-apply.js'
 import { KEPT_BACK, setKeptBackAside, setRefusedAside } from '../store/queries/transition-quarantine.js'
 import { lockDueRows, readLockedRows } from '../store/queries/transition-sweep.js'
-import { isRowFault } from '../store/refusal.js'
+import { isRowFault, isTableFault } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
 import type { TransitionValue } from '../transitions/action.js'
 import {
@@ -47,7 +47,8 @@ export async function sweepTable(
     const sweep: TableSweep = { counts: noCounts(), changes: [], errors: [] }
     sweep.counts.skipped = Math.min(locked.length, batchSize) - planned.length
     sweep.counts.truncated = locked.length > batchSize
-    if (now !== null) await applyHalving({ session, table, now, sweep, size: planned.length }, planned)
+    if (now !== null)
+      await applyBatch({ session, table, now, sweep, size: planned.length, refusals: [], moved: 0 }, planned)
     if (sweep.changes.length > 0) await callInTransaction(hooks, tx, sweep.changes)
     return sweep
   })
@@ -78,6 +79,19 @@ interface Batch {
   sweep: TableSweep
   /** How many rows it has in all. */
   size: number
+  /** The errors of those that were refused by themselves. */
+  refusals: Error[]
+  /** How many of them triggers of other rows have written meanwhile. */
+  moved: number
+}
+
+async function applyBatch(batch: Batch, planned: readonly PlannedRow[]): Promise<void> {
+  const { refusals, size, sweep } = batch
+  await applyHalving(batch, planned)
+  if (size > 0 && refusals.length === size && refusals.every(isTableFault)) throw refusals[0]!
+  sweep.counts.skipped += batch.moved
+  // Where nothing was changed the next sweep would do just the same: that one need not follow at once.
+  if (batch.moved > 0 && sweep.changes.length > 0) sweep.counts.truncated = true
 }
 
 async function applyHalving(batch: Batch, planned: readonly PlannedRow[]): Promise<void> {
@@ -106,6 +120,7 @@ async function applyAlone(batch: Batch, { row, plan }: PlannedRow, error: Error)
     sweep.counts.truncated = true
   }
   if (refusal === null) return
+  batch.refusals.push(refusal)
   const reason = { code: String((refusal as { code?: unknown }).code), message: refusal.message, now }
   const key = await setRefusedAside(session, table, { row, field: plan.steps[0]!.field }, reason)
   sweep.counts.quarantined += 1
@@ -158,6 +173,7 @@ async function applyKept(batch: Batch, planned: readonly PlannedRow[]): Promise<
   sweep.errors.push(
     ...aside.map((place) => ({ table: table.name, key: kept[place]!.key, message: KEPT_BACK })),
   )
+  batch.moved += planned.length - new Set(outcomes.map(({ row }) => row)).size
   for (const outcome of outcomes) {
     if (outcome.keptBack !== null) continue
     const change = changeOf(table, planned, outcome, now)

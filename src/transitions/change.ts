@@ -52,7 +52,7 @@ export interface SweepCounts {
   updated: number
   /** Changes by `softDelete` and `hardDelete`. */
   deleted: number
-  /** Rows that were due when they were found, and not any more when they were locked. */
+  /** Rows that were due when they were found, and had changed when their turn came. */
   skipped: number
   /** Rows that cannot be changed and were set aside. */
   quarantined: number

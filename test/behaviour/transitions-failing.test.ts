@@ -209,6 +209,82 @@ describe('a row that cannot be changed', () => {
     expect(await h.sweep()).toEqual(nothing)
   })
 
+  it('is quarantined whatever the code of the error, but for faults of the server and of the table', async () => {
+    const h = await openPosts()
+    await h.sql('create table codes (id integer primary key, code text)')
+    await h.sql(`create function refuse() returns trigger language plpgsql as $$
+      declare
+        raised text := (select code from "${h.schema}".codes where id = old.id);
+      begin
+        if raised = 'bug' then perform 1 from nowhere_at_all; end if;
+        if raised is not null then raise exception 'no %', raised using errcode = raised; end if;
+        return new;
+      end $$`)
+    await h.sql(
+      'create trigger refuse before update of status on posts for each row execute function refuse()',
+    )
+    await h.declare({ fields: { publish_at: publish } })
+    const codes = ['PT403', 'ABCDE', '55000', '0A000', '42501', 'bug']
+    await h.sql(
+      `insert into posts (id, status, publish_at) select n, 'draft', $1 from generate_series(1, 8) as n`,
+      [at(-1)],
+    )
+    await h.sql('insert into codes select row_number() over (), code from unnest($1::text[]) as code', [
+      codes,
+    ])
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 2, quarantined: 6 })
+    expect(await h.sql('select code from transition_quarantine order by key')).toEqual(
+      [...codes.slice(0, 5), '42P01'].map((code) => ({ code })),
+    )
+
+    const table = `${h.schema}.posts`
+    await h.sql(`update posts set archive_at = $1 where id < 4`, [at(1)])
+    await h.sql(`update codes set code = 'bug'`)
+    const bug = [{ table, message: expect.stringContaining('nowhere_at_all') }]
+    expect(await h.transitions.sweep()).toMatchObject({ ...nothing, errors: bug })
+    await h.sql(`update codes set code = case id when 1 then '40001' end`)
+    const conflict = [{ table, message: 'no 40001' }]
+    expect(await h.transitions.sweep()).toMatchObject({ ...nothing, errors: conflict })
+    await h.sql('delete from codes')
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 3 })
+    // Changed, and so not set aside any more.
+    expect(await h.sql('select key from transition_quarantine order by key')).toEqual(
+      ['4', '5', '6'].map((key) => ({ key })),
+    )
+  })
+
+  it('because another row changed it in between, is left to the next sweep', async () => {
+    const h = await openPosts()
+    await h.sql(`create function touch() returns trigger language plpgsql as $$
+      begin
+        if pg_trigger_depth() = 1 then update "${h.schema}".posts set deleted_at = now() where id <> new.id; end if;
+        return new;
+      end $$`)
+    await h.sql('create trigger touch before update on posts for each row execute function touch()')
+    await h.declare({ fields: { publish_at: publish } })
+    await h.sql(
+      `insert into posts (id, status, publish_at) select n, 'draft', $1 from generate_series(1, 3) as n`,
+      [at(-1)],
+    )
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 1, skipped: 2, truncated: true })
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 1, skipped: 1, truncated: true })
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 1 })
+  })
+
+  it('because what is declared means nothing any more, keeps its table from being swept', async () => {
+    const h = await openPosts()
+    await h.sql(`create type stage as enum ('draft', 'out')`)
+    await h.sql('alter table posts alter status type stage using status::stage')
+    await h.declare({ fields: { publish_at: set('status', { from: 'draft', to: 'out' }) } })
+    await h.sql(`alter type stage rename value 'out' to 'published'`)
+    await h.sql(`insert into posts (id, status, publish_at) values (1, 'draft', $1), (2, 'draft', $1)`, [
+      at(-1),
+    ])
+    const errors = [{ table: `${h.schema}.posts`, message: expect.stringContaining('"out"') }]
+    expect(await h.transitions.sweep()).toMatchObject({ ...nothing, errors })
+    expect(await h.sql('select * from transition_quarantine')).toEqual([])
+  })
+
   it('because its column is gone, keeps its own table from being swept and no other', async () => {
     const { logger, lines } = keepingLogger()
     const h = await openPosts({ logger })

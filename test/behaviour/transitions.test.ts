@@ -72,6 +72,19 @@ describe('a sweep', () => {
     expect(await h.sweep()).toEqual(nothing)
   })
 
+  it('follows a chain that ends where it began', async () => {
+    const h = await openPosts()
+    await h.declare({
+      fields: { publish_at: publish, archive_at: set('status', { from: 'published', to: 'draft' }) },
+    })
+    await h.sql(`insert into posts (id, status, publish_at, archive_at) values (1, 'draft', $1, $2)`, [
+      at(-2),
+      at(-1),
+    ])
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 2 })
+    expect(await h.sweep()).toEqual(nothing)
+  })
+
   it('follows a chain to its end in the order of the due times, and logs each step', async () => {
     const h = await openPosts()
     await h.declare({
