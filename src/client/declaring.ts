@@ -19,6 +19,7 @@ import {
   installWakeTrigger,
   readIndexStates,
 } from '../store/queries/transition-indexes.js'
+import { releaseOtherPurposes } from '../store/queries/transition-quarantine.js'
 import { isRefusedByServer } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
 import { didYouMean } from '../time/did-you-mean.js'
@@ -89,6 +90,7 @@ export async function declareTable(
       'row-level security hides rows from this database user: they are not swept',
     )
   }
+  await releaseOtherPurposes(store, table)
   tables.add(table)
   return table
 }

@@ -253,6 +253,29 @@ describe('a row that cannot be changed', () => {
     )
   })
 
+  it('is tried again when something else is declared for it', async () => {
+    const h = await openPosts()
+    await h.sql('create function keep() returns trigger language plpgsql as $$ begin return null; end $$')
+    await h.sql('create trigger keep before delete on posts for each row execute function keep()')
+    await h.declare({ fields: { publish_at: publish, purge_at: hardDelete() } })
+    await h.sql(`alter table posts add check (status <> 'published')`)
+    await h.sql(
+      `insert into posts (id, status, publish_at, purge_at) values (1, 'draft', $1, null), (2, 'draft', null, $1)`,
+      [at(-1)],
+    )
+    expect(await h.sweep()).toEqual({ ...nothing, quarantined: 2 })
+    const again = await assemble({
+      database: h.escapement.database,
+      schema: h.schema,
+      clock: createManualClock(Date.parse(NOON)),
+    })
+    const { transitions } = again.escapement
+    const fields = { publish_at: set('status', { from: 'draft', to: 'public' }), purge_at: hardDelete() }
+    await transitions.declare(`${h.schema}.posts`, { fields })
+    expect(await transitions.sweep()).toMatchObject({ ...nothing, updated: 1 })
+    expect(await h.sql('select key from transition_quarantine')).toEqual([{ key: '2' }])
+  })
+
   it('because another row changed it in between, is left to the next sweep', async () => {
     const h = await openPosts()
     await h.sql(`create function touch() returns trigger language plpgsql as $$

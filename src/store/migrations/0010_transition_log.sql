@@ -34,13 +34,18 @@ create table {schema}.transition_log (
   primary key (field_id, key, due_at)
 );
 
--- Rows that could not be changed. They are left alone for as long as they have this due time and nobody has edited them.
+-- Rows that could not be changed. They are left alone for as long as they have this due time, nobody has edited them, and the
+-- same is declared for them.
 create table {schema}.transition_quarantine (
   field_id integer not null,
   key text collate "C" not null,
   due_at timestamptz not null,
   -- The row's xmin: an edit gives it another.
   row_version bigint not null,
+  -- What was to be done: as in the log, but for the time that softDelete writes.
+  action text not null,
+  column_name text,
+  to_value text,
   code text,
   message text not null,
   quarantined_at timestamptz(3) not null,
