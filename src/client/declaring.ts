@@ -147,6 +147,9 @@ async function checkValues(
   }
 }
 
+const MOVING_TYPES = /^_?(date|time|timestamp)(tz)?$|^_?(date|ts|tstz)(multi)?range$/
+const MOVING_VALUES = /(?<![a-z])(now|today|tomorrow|yesterday)(?![a-z])/i
+
 async function checkValue(
   session: Session,
   {
@@ -161,6 +164,8 @@ async function checkValue(
     report(at, `${quote(value instanceof Date ? value.toISOString() : value)} – ${message}`)
     return false
   }
+  if (MOVING_TYPES.test(column.base.builtIn) && MOVING_VALUES.test(String(value)))
+    return refuse('is another time whenever it is read; give one that stays, or let a trigger write it')
   if (value === null) return column.isNullable || refuse(`"${column.name}" is not nullable`)
   if (column.labels.length > 0 && !column.labels.includes(String(value))) {
     const suggestion = didYouMean(String(value), column.labels)

@@ -81,7 +81,8 @@ async function statusOf({ store }: DeclaringParts, table: SweptTable): Promise<T
       ...(action.action === 'set' && action.from !== undefined && { from: action.from }),
       ...(action.action === 'set' && { to: action.to }),
       due,
-      nextDueAt: next_due_at,
+      // No Date holds the year 280000.
+      nextDueAt: next_due_at === null || Number.isNaN(next_due_at.getTime()) ? null : next_due_at,
       quarantined,
     }
   })

@@ -13,7 +13,7 @@ export interface TransitionChange {
   column: string | null
   from: unknown
   to: TransitionValue
-  /** Cut to the millisecond; the log has all of it. */
+  /** Cut to the millisecond, and the first that a Date holds for `-infinity`; the log has it as it is. */
   dueAt: Date
   appliedAt: Date
 }

@@ -91,6 +91,11 @@ describe('a declaration', () => {
       'fields.due_at.column: there is no column "statu" (did you mean "status"?)',
     ],
     [
+      'a time that moves',
+      { fields: { due_at: set('ended_at', { to: ' Today 10:00' }) } },
+      'fields.due_at.to: " Today 10:00" – is another time whenever it is read; give one that stays, or let a trigger write it',
+    ],
+    [
       'a value that is not in the enum',
       { fields: { due_at: set('mood', { to: 'angri' }) } },
       'fields.due_at.to: "angri" – is not in the enum of "mood": calm, angry (did you mean "angry"?)',

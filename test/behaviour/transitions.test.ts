@@ -35,6 +35,21 @@ describe('a sweep', () => {
     },
   )
 
+  it('tells of times that no Date holds by those that one does', async () => {
+    const told: Date[] = []
+    const h = await openPosts()
+    await h.declare({ fields: { publish_at: publish }, onApplied: ({ dueAt }) => told.push(dueAt) })
+    await h.sql(
+      `insert into posts (id, status, publish_at) values (1, 'draft', '-infinity'), (2, 'draft', '0044-03-15T00:00:00Z BC'),
+         (3, 'draft', '290000-01-01'), (4, 'draft', 'infinity')`,
+    )
+    expect(await h.sweep()).toEqual({ ...nothing, updated: 2 })
+    expect(told).toEqual([new Date(-8.64e15), new Date('-000043-03-15T00:00:00Z')])
+    expect(await h.transitions.list()).toMatchObject([{ nextDueAt: null, fields: [{ nextDueAt: null }] }])
+    await h.sql(`insert into posts (id, status, publish_at) values (5, 'draft', $1)`, [at(1)])
+    expect(await h.transitions.list()).toMatchObject([{ nextDueAt: at(1) }])
+  })
+
   it('leaves rows alone that have something else than from; without from, NULL counts as different', async () => {
     const h = await openPosts()
     await h.declare({ fields: { publish_at: publish, archive_at: archive } })

@@ -77,17 +77,20 @@ export async function applyPlans(
     row: number
     step: number
     key: Record<string, unknown>
-    due_at: Date
+    due_ms: number
     original: unknown
     kept_back: KeptBack['key'] | null
     row_version: string
   }>(applySql(table, groups, writes.includes('')), params)
-  return rows.map(({ due_at, kept_back, row_version, ...rest }) => ({
+  return rows.map(({ due_ms, kept_back, row_version, ...rest }) => ({
     ...rest,
-    dueAt: due_at,
+    dueAt: new Date(Math.max(due_ms, EARLIEST_MS)),
     keptBack: kept_back && { key: kept_back, rowVersion: row_version },
   }))
 }
+
+/** The first instant that a Date holds: `-infinity` is before it. */
+const EARLIEST_MS = -8.64e15
 
 /** The columns that a plan writes, as one text; empty where the row is deleted. */
 function columnsOf(table: SweptTable, plan: RowPlan): string {
@@ -172,7 +175,7 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
     delete from {schema}.transition_quarantine as q using steps as s
     where s.is_applied and q.field_id = s.field_id and q.key = s.key
   )
-  select row, step, key_json as key, due_at, original, row_version::text as row_version,
+  select row, step, key_json as key, floor(extract(epoch from due_at) * 1000)::float8 as due_ms, original, row_version::text as row_version,
     case when not is_applied then key_texts end as kept_back
   from steps order by row, step`
 }
