@@ -79,13 +79,13 @@ export async function applyPlans(
     key: Record<string, unknown>
     due_ms: number
     original: unknown
-    kept_back: KeptBack['key'] | null
-    row_version: string
+    /** The row's version, and its key. */
+    kept_back: [string, ...string[]] | null
   }>(applySql(table, groups, writes.includes('')), params)
-  return rows.map(({ due_ms, kept_back, row_version, ...rest }) => ({
+  return rows.map(({ due_ms, kept_back, ...rest }) => ({
     ...rest,
     dueAt: new Date(Math.max(due_ms, EARLIEST_MS)),
-    keptBack: kept_back && { key: kept_back, rowVersion: row_version },
+    keptBack: kept_back && { key: kept_back.slice(1), rowVersion: kept_back[0] },
   }))
 }
 
@@ -175,8 +175,8 @@ function applySql(table: SweptTable, groups: readonly string[], hasDeletes: bool
     delete from {schema}.transition_quarantine as q using steps as s
     where s.is_applied and q.field_id = s.field_id and q.key = s.key
   )
-  select row, step, key_json as key, floor(extract(epoch from due_at) * 1000)::float8 as due_ms, original, row_version::text as row_version,
-    case when not is_applied then key_texts end as kept_back
+  select row, step, key_json as key, floor(extract(epoch from due_at) * 1000)::float8 as due_ms, original,
+    case when not is_applied then row_version::text || key_texts end as kept_back
   from steps order by row, step`
 }
 
