@@ -15,7 +15,9 @@ export function isCutOff(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return (
     /^(57014|25P03|57P01|53200|EPIPE|ECONNRESET)$/.test(String(code)) ||
-    /^(Query read timeout|Connection terminated)/.test(String(message))
+    /^(Query read timeout|Connection terminated|Client has encountered a connection error)/.test(
+      String(message),
+    )
   )
 }
 

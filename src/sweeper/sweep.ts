@@ -6,7 +6,6 @@
  * others are done in the same transaction.
  */
 
-import type { Transaction } from '../store/database.js'
 import { applyPlans, type PlannedRow, type StepOutcome } from '../store/queries/transition-apply.js'
 import { KEPT_BACK, setKeptBackAside, setRefusedAside } from '../store/queries/transition-quarantine.js'
 import { lockDueRows, readLockedRows } from '../store/queries/transition-sweep.js'
@@ -22,6 +21,7 @@ import {
 } from '../transitions/change.js'
 import { planRow } from '../transitions/plan.js'
 import { type SweptField, type SweptTable, writtenColumn } from '../transitions/table.js'
+import { tellInTransaction } from './telling.js'
 
 export interface TableSweep {
   counts: SweepCounts
@@ -49,27 +49,9 @@ export async function sweepTable(
     sweep.counts.truncated = locked.length > batchSize
     if (now !== null)
       await applyBatch({ session, table, now, sweep, size: planned.length, refusals: [], moved: 0 }, planned)
-    if (sweep.changes.length > 0) await callInTransaction(hooks, tx, sweep.changes)
+    if (sweep.changes.length > 0) await tellInTransaction(hooks, tx, sweep.changes)
     return sweep
   })
-}
-
-/** A hook took exception to the batch. */
-export class HookFailure extends Error {}
-
-async function callInTransaction(
-  hooks: readonly TransitionHooks[],
-  tx: Transaction,
-  changes: readonly TransitionChange[],
-): Promise<void> {
-  for (const { inTransaction } of hooks) {
-    try {
-      await inTransaction?.({ query: tx.query.bind(tx) }, changes)
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error)
-      throw new HookFailure(`inTransaction: ${message}`, { cause: error })
-    }
-  }
 }
 
 interface Batch {

@@ -12,8 +12,8 @@ import type { IndexPolicy } from '../transitions/declaration.js'
 import type { TransitionRegistry } from '../transitions/registry.js'
 import type { SweptTable } from '../transitions/table.js'
 import { createWait } from '../wait.js'
-import { HookFailure, sweepTable } from './sweep.js'
-import { tellChanges } from './telling.js'
+import { sweepTable, type TableSweep } from './sweep.js'
+import { HookFailure, tellChanges } from './telling.js'
 import { createLogUpkeep } from './upkeep.js'
 
 /** The hooks given here hear of all tables, before those of the declarations. */
@@ -64,6 +64,14 @@ const FIRST_REST_MS = 1_000
 /** Of wakes that come in a stream: one look in so many milliseconds. */
 const SHORTEST_SLEEP_MS = 20
 
+/**
+ * The server ends our statements by itself, before we give its answer up: who merely hangs up leaves one behind that waits for a
+ * lock, and another the next time.
+ */
+const LIMITS = `set local statement_timeout = '12s'`
+/** Somebody who has locked a whole table keeps the others waiting for no longer than this. */
+const LOOK_LIMITS = `${LIMITS}; set local lock_timeout = '1s'`
+
 export interface SweepOptions {
   /**
    * Whether rows that were set aside are tried again.
@@ -109,23 +117,46 @@ export function createSweeper(parts: {
   let stopping = false
   let loop: Promise<void> | undefined
 
-  async function sweepOne(table: SweptTable): Promise<Awaited<ReturnType<typeof sweepTable>>> {
+  async function sweepOne(table: SweptTable): Promise<Pick<TableSweep, 'counts' | 'errors'>> {
     const hooks = [parts.hooks, table.hooks]
     const reach = reaches.get(table) ?? batchSize
     try {
-      const sweep = await sweepTable(store, table, { batchSize: reach, hooks })
+      const sweep = await sweepTable(limited(LIMITS), table, { batchSize: reach, hooks })
       reaches.set(table, Math.min(batchSize, reach + Math.ceil(batchSize / 10)))
       await tellChanges(sweep.changes, { bus, logger, hooks })
       return sweep
     } catch (error) {
-      if (!isCutOff(error) || reach === 1) throw error
+      if (!(error instanceof HookFailure ? error.isCutOff : isCutOff(error))) throw error
+      if (reach === 1) throw new CutOff((error as Error).message, { cause: error })
       logger.warn(
         { table: table.name, rows: reach, err: error },
         'a sweep was cut off, and is tried with half as many rows',
       )
       reaches.set(table, Math.ceil(reach / 2))
-      return sweepOne(table)
+      // In the next pass: the other tables have their turn before.
+      return { counts: { ...noCounts(), truncated: true }, errors: [] }
     }
+  }
+
+  function limited(limits: string): Store {
+    return {
+      ...store,
+      transaction: (work) =>
+        store.transaction(async (session, tx) => {
+          await tx.script(limits)
+          return work(session, tx)
+        }),
+    }
+  }
+
+  const look = (table: SweptTable) =>
+    limited(LOOK_LIMITS).transaction((session) => msUntilDue(session, table))
+
+  /** Rethrows what is not the fault of one table: a database that does not answer. */
+  function noteFailure(table: SweptTable, error: unknown): string {
+    if (!(error instanceof HookFailure || error instanceof CutOff) && !isRefusedByServer(error)) throw error
+    logger.error({ table: table.name, err: error }, 'a table could not be swept; it is tried again')
+    return (error as Error).message
   }
 
   /** What cannot be swept is reported, and the other tables go on; a database that does not answer ends all of it. */
@@ -134,7 +165,7 @@ export function createSweeper(parts: {
     const failed: SweptTable[] = []
     for (const table of wanted) {
       try {
-        const isDue = leftover.delete(table) || (await msUntilDue(store, table)) === 0
+        const isDue = leftover.delete(table) || (await look(table)) === 0
         const sweep = isDue ? await sweepOne(table) : { counts: noCounts(), errors: [] }
         if (sweep.counts.truncated) leftover.add(table)
         report.tables.push({ table: table.name, ...sweep.counts })
@@ -146,22 +177,26 @@ export function createSweeper(parts: {
           )
         }
       } catch (error) {
-        if (!(error instanceof HookFailure) && !isRefusedByServer(error)) throw error
-        const { message } = error as Error
+        const message = noteFailure(table, error)
         failed.push(table)
         report.tables.push({ table: table.name, ...noCounts() })
         report.errors.push({ table: table.name, message })
-        logger.error({ table: table.name, err: error }, 'a table could not be swept; it is tried again')
       }
     }
     return { report: { ...report, ...sumCounts(report.tables) }, failed }
   }
 
+  /** A table that cannot be asked is looked at again soon: that sweep of it fails as well, and lets it rest. */
   async function nearest(wanted: readonly SweptTable[]): Promise<number | null> {
     const waits: number[] = []
     for (const table of wanted) {
-      const ms = await msUntilDue(store, table)
-      if (ms !== null) waits.push(ms)
+      try {
+        const ms = await look(table)
+        if (ms !== null) waits.push(ms)
+      } catch (error) {
+        noteFailure(table, error)
+        waits.push(FIRST_REST_MS)
+      }
     }
     return waits.length === 0 ? null : Math.min(...waits)
   }
@@ -219,6 +254,9 @@ export function createSweeper(parts: {
     },
   }
 }
+
+/** A sweep was cut off that had one row only. */
+class CutOff extends Error {}
 
 interface Pass {
   report: SweepReport

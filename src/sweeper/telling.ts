@@ -1,5 +1,7 @@
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
+import type { Transaction } from '../store/database.js'
+import { isCutOff } from '../store/refusal.js'
 import type { TransitionChange, TransitionHooks } from '../transitions/change.js'
 
 /** Tells of changes that are committed: the events, then the hooks, one change after the other. */
@@ -27,5 +29,73 @@ async function call(
       // What it was told of has happened.
       logger.error({ table, key, field: change.field, err: error }, 'a hook of a transition threw')
     }
+  }
+}
+
+/** As long as the server leaves a transaction open in which nothing is asked for. */
+const SILENT_MS = 5_000
+
+/** A hook took exception to the batch, or took too long for it. */
+export class HookFailure extends Error {
+  /** Whether fewer rows may do. */
+  readonly isCutOff: boolean
+
+  constructor(message: string, isCutOff: boolean, options?: ErrorOptions) {
+    super(`inTransaction: ${message}`, options)
+    this.isCutOff = isCutOff
+  }
+}
+
+/** Lets the hooks write with the batch. What they throw, or do not come back from, is the failure of the batch. */
+export async function tellInTransaction(
+  hooks: readonly TransitionHooks[],
+  tx: Transaction,
+  changes: readonly TransitionChange[],
+): Promise<void> {
+  for (const { inTransaction } of hooks) {
+    if (!inTransaction) continue
+    const silence = createSilence()
+    try {
+      const told = inTransaction({ query: (text, params) => silence.broken(tx.query(text, params)) }, changes)
+      await Promise.race([told, silence.tooLong])
+    } catch (error) {
+      if (error instanceof HookFailure) throw error
+      const message = error instanceof Error ? error.message : String(error)
+      throw new HookFailure(message, isCutOff(error), { cause: error })
+    } finally {
+      silence.end()
+    }
+  }
+}
+
+/** Rejects once nothing has been under way for too long. */
+function createSilence() {
+  let pending = 0
+  let timer: NodeJS.Timeout | undefined
+  let reject: (error: Error) => void
+  const tooLong = new Promise<never>((_, fail) => {
+    reject = fail
+  })
+  const begin = () => {
+    timer = setTimeout(
+      () => reject(new HookFailure(`nothing was heard of it for ${SILENT_MS / 1000} seconds`, true)),
+      SILENT_MS,
+    )
+  }
+  const end = () => clearTimeout(timer)
+  begin()
+  return {
+    tooLong,
+    end,
+    async broken<T>(statement: Promise<T>): Promise<T> {
+      end()
+      pending += 1
+      try {
+        return await statement
+      } finally {
+        pending -= 1
+        if (pending === 0) begin()
+      }
+    },
   }
 }

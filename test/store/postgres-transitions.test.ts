@@ -96,6 +96,54 @@ describe('sweeps at the same time', () => {
   })
 })
 
+describe('what one table suffers', () => {
+  const finish = set('status', { to: 'done' })
+
+  async function postsAndNotes(fields: Parameters<Posts['declare']>[0]) {
+    const h = await openPosts({ sweeper: { batchSize: 4 } })
+    await h.sql('create table notes (id integer primary key, status text, due_at timestamptz)')
+    await h.declare(fields)
+    await h.declare({ fields: { due_at: finish } }, 'notes')
+    await insertDrafts(h, 4)
+    await h.sql(`insert into notes values (1, 'new', $1)`, [at(-1)])
+    return h
+  }
+
+  it('by a lock on all of it, is its own failure, and leaves no statement behind', async () => {
+    const h = await postsAndNotes({ fields: { publish_at: publish } })
+    await h.escapement.database.transaction(async (tx) => {
+      await tx.query(`lock table "${h.schema}".posts in access exclusive mode`)
+      expect(await h.transitions.sweep()).toMatchObject({
+        updated: 1,
+        errors: [{ table: `${h.schema}.posts`, message: expect.stringContaining('lock timeout') }],
+      })
+      const waiting = `select from pg_stat_activity where wait_event_type = 'Lock' and query like '%"${h.schema}"."posts"%'`
+      expect(await h.escapement.database.query(waiting)).toEqual([])
+    })
+    expect(await h.sweep()).toMatchObject({ updated: 4 })
+  })
+
+  it('by a hook in which the server ends the session, is its own failure, and fewer rows are tried', async () => {
+    const batches: number[] = []
+    const h = await postsAndNotes({
+      fields: { publish_at: publish },
+      async inTransaction(tx, changes) {
+        batches.push(changes.length)
+        const [own] = await tx.query<{ pid: number }>('select pg_backend_pid() as pid')
+        await h.escapement.database.query('select pg_terminate_backend($1, 1000)', [own!.pid])
+        await new Promise((resolve) => setTimeout(resolve, 20))
+      },
+    })
+    expect(await h.transitions.sweep()).toMatchObject({ updated: 1, truncated: true, errors: [] })
+    expect(await h.transitions.sweep()).toMatchObject({ updated: 0, truncated: true })
+    expect(await h.transitions.sweep()).toMatchObject({
+      truncated: false,
+      errors: [{ table: `${h.schema}.posts`, message: expect.stringContaining('connection') }],
+    })
+    expect(batches).toEqual([4, 2, 1])
+  })
+})
+
 describe('indexes on a server', () => {
   it('are built once by processes that start together, and one that is invalid is repaired', async () => {
     const h = await openPosts()
