@@ -80,6 +80,6 @@ it('the bench of transitions runs, every row that is due is changed, and each st
     'lock due rows',
     'read locked rows',
     'apply plans',
-    'due in two seconds, 1 times',
+    'written two seconds before it is due while the sweeper sleeps, 1 times',
   ])
 })
