@@ -1,7 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { createEventBus } from '../events/bus.js'
+import { silentLogger } from '../logger.js'
 import type { Transaction } from '../store/database.js'
 import type { TransitionChange } from '../transitions/change.js'
-import { HookFailure, tellInTransaction } from './telling.js'
+import { HookFailure, tellChanges, tellInTransaction } from './telling.js'
 
 const change = {
   table: 'posts',
@@ -55,5 +57,33 @@ describe('a hook in the transaction', () => {
     expect(await tell(Object.assign(new Error('canceled'), { code: '57014' }))).toBe(true)
     expect(await tell(new Error('Client has encountered a connection error and is not queryable'))).toBe(true)
     expect(await tell(new Error('the outbox is full'))).toBe(false)
+  })
+})
+
+describe('a hook after the commit', () => {
+  it('that does not come back is named and given up on once, and still hears of the other changes', async () => {
+    const lines: unknown[] = []
+    const heard: string[] = []
+    const logger = { ...silentLogger, error: (fields: object) => void lines.push(fields) }
+    const told = tellChanges([change, { ...change, key: { id: 2 } }], {
+      bus: createEventBus(silentLogger),
+      logger,
+      hooks: [
+        {
+          onApplied({ key }) {
+            heard.push(`applied ${key.id}`)
+            return never()
+          },
+          onSet: (_, key) => void heard.push(`set ${key.id}`),
+        },
+      ],
+    })
+    await vi.advanceTimersByTimeAsync(29_999)
+    expect(heard).toEqual(['applied 1'])
+    await vi.advanceTimersByTimeAsync(1)
+    await told
+    expect(heard).toEqual(['applied 1', 'set 1', 'applied 2', 'set 2'])
+    expect(lines).toEqual([{ table: 'posts', key: { id: 1 }, field: 'publish_at', hook: 'onApplied' }])
+    expect(vi.getTimerCount()).toBe(0)
   })
 })

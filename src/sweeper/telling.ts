@@ -4,31 +4,64 @@ import type { Transaction } from '../store/database.js'
 import { isCutOff } from '../store/refusal.js'
 import type { TransitionChange, TransitionHooks } from '../transitions/change.js'
 
-/** Tells of changes that are committed: the events, then the hooks, one change after the other. */
+/** How long a hook is waited for that is told of a change. */
+const PATIENCE_MS = 30_000
+
+type Told = 'onApplied' | 'onSet' | 'onDelete'
+
+/**
+ * Tells of changes that are committed: the events, then the hooks, one change after the other. A hook that does not come back is
+ * told of the others of the batch as well, but no longer waited for.
+ */
 export async function tellChanges(
   changes: readonly TransitionChange[],
   { bus, logger, hooks }: { bus: EventBus; logger: Logger; hooks: readonly TransitionHooks[] },
 ): Promise<void> {
+  const givenUp = new Set<unknown>()
   for (const change of changes) {
     bus.emit('transition.applied', change)
-    for (const each of hooks) await call(each, change, logger)
+    for (const each of hooks) {
+      for (const name of ['onApplied', change.action === 'set' ? 'onSet' : 'onDelete'] as const) {
+        const hook = each[name]
+        if (!hook) continue
+        const told = call(each, name, change, logger)
+        if (givenUp.has(hook) || (await isDoneInTime(told))) continue
+        givenUp.add(hook)
+        logger.error(
+          { table: change.table, key: change.key, field: change.field, hook: name },
+          `a hook of a transition has not come back after ${PATIENCE_MS / 1000} seconds, and is no longer waited for`,
+        )
+      }
+    }
   }
 }
 
+/** Never rejects: what it was told of has happened. */
 async function call(
-  { onApplied, onSet, onDelete }: TransitionHooks,
+  hooks: TransitionHooks,
+  name: Told,
   change: TransitionChange,
   logger: Logger,
-) {
-  const { table, key, action, column, to } = change
-  const short = action === 'set' ? () => onSet?.(table, key, column!, to) : () => onDelete?.(table, key)
-  for (const hook of [() => onApplied?.(change), short]) {
-    try {
-      await hook()
-    } catch (error) {
-      // What it was told of has happened.
-      logger.error({ table, key, field: change.field, err: error }, 'a hook of a transition threw')
-    }
+): Promise<void> {
+  const { table, key, field, column, to } = change
+  try {
+    if (name === 'onApplied') await hooks.onApplied?.(change)
+    else if (name === 'onSet') await hooks.onSet?.(table, key, column!, to)
+    else await hooks.onDelete?.(table, key)
+  } catch (error) {
+    logger.error({ table, key, field, hook: name, err: error }, 'a hook of a transition threw')
+  }
+}
+
+async function isDoneInTime(told: Promise<void>): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const isLate = new Promise<false>((resolve) => {
+    timer = setTimeout(() => resolve(false), PATIENCE_MS)
+  })
+  try {
+    return await Promise.race([told.then(() => true as const), isLate])
+  } finally {
+    clearTimeout(timer)
   }
 }
 
