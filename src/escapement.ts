@@ -219,7 +219,10 @@ function wire(connections: Connections, settings: Settings): Assembly {
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
       }),
-    doctor: () => diagnose(store, ZONE_DATA),
+    async doctor() {
+      await sweeper.tidy()
+      return diagnose(store, ZONE_DATA)
+    },
     reconcile: () => reconcile(store, ZONE_DATA),
     forecast: ({ from, to, bucket }) =>
       forecast(store, {

@@ -81,28 +81,31 @@ const SHORT = [
   'timestamp',
   'timestamptz',
   'time',
+  'interval',
   'float4',
   'float8',
 ]
 const LONGEST_KEY_BYTES = 512
-export const HASHED_KEY = 'sha256:'
+const HASHED_KEY = 'long key, sha256:'
 
 /**
- * The row's key as one text, the same in every session whatever its settings, from which the key can be read back: see `keyIs`.
- * One that no index entry could hold beside its due time stands for itself by its hash.
+ * The row's key as one text, the same in every session whatever its settings. One that no index entry could hold beside its due
+ * time stands for itself by its hash; and so does one that looks like such a hash, so that no two rows share a text.
  */
 export function keySql({ key }: Pick<SweptTable, 'key'>): string {
   const texts = key.map(({ name, type }) => canonicalSql(columnSql(name), type))
   const whole = texts.length === 1 ? texts[0]! : `jsonb_build_array(${texts.join(', ')})::text`
   if (key.every(({ type }) => SHORT.includes(type.builtIn))) return `(${whole}) collate "C"`
-  return `(case when octet_length(${whole}) <= ${LONGEST_KEY_BYTES} then ${whole}
+  return `(case when octet_length(${whole}) <= ${LONGEST_KEY_BYTES} and not starts_with((${whole}) collate "C", '${HASHED_KEY}') then ${whole}
     else '${HASHED_KEY}' || encode(sha256(convert_to(${whole}, 'UTF8')), 'hex') end) collate "C"`
 }
 
 /** Not by a bare cast where its text follows the session's zone or style. */
 function canonicalSql(value: string, { builtIn }: ColumnType): string {
   const formatted = (instant: string, format: string) =>
-    `case when isfinite(${value}) then to_char(${instant}, '${format}') else ${value}::text end`
+    `case when not isfinite(${value}) then ${value}::text when extract(year from ${instant}) < 0
+      then to_char(${instant}, '${format} BC') else to_char(${instant}, '${format}') end`
+  const part = (unit: string) => `extract(${unit} from ${value})`
   switch (builtIn) {
     case 'timestamptz':
       return formatted(`${value} at time zone 'UTC'`, 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"')
@@ -112,15 +115,51 @@ function canonicalSql(value: string, { builtIn }: ColumnType): string {
       return formatted(value, 'YYYY-MM-DD')
     case 'bytea':
       return `'\\x' || encode(${value}, 'hex')`
+    case 'interval':
+      // A month is thirty days, as it is where intervals are compared: equal ones are one key.
+      return `case when not isfinite(${value}) then ${value}::text else (((${part('year')} * 12 + ${part('month')}) * 30 + ${part('day')}) * 86400
+        + ${part('hour')} * 3600 + ${part('minute')} * 60 + ${part('second')})::text || ' seconds' end`
+    case 'float4':
+    case 'float8':
+      // Bit by bit, but for the two zeros, which are equal.
+      return `case when ${value} = 0 then '0' else encode(${builtIn}send(${value}), 'hex') end`
     default:
       return `${value}::text`
   }
 }
 
-/** Whether the row `r` has the key that is written in `stored`: by its columns, so that the primary key's index finds it. */
-export function keyIs({ key }: Pick<SweptTable, 'key'>, stored: string): string {
+/**
+ * Whether the row `r` has the key that is written in `stored`: by its columns, so that the primary key's index finds it. The
+ * database refuses it where a stored key is none of today's type.
+ */
+function keyIs({ key }: Pick<SweptTable, 'key'>, stored: string): string {
   const part = (index: number) => (key.length === 1 ? stored : `(${stored}::jsonb ->> ${index})`)
   return key.map(({ name, type }, index) => `${columnSql(name)} = ${part(index)}::${type.sql}`).join(' and ')
+}
+
+/** How rows are found by stored keys: by the columns of their key, or, whatever was stored, by reading the whole table. */
+export type KeyLookup = 'columns' | 'texts'
+
+/**
+ * Those of the `entries`, a materialized CTE of `key` and `due_at`, whose row still has that due time and meets a condition on `r` and
+ * on `e`, the entry. Hashes cannot be read back: with one of these among them the table is read once.
+ */
+export function heldSql(
+  table: SweptTable,
+  field: SweptField,
+  { entries, lookup, condition = 'true' }: { entries: string; lookup: KeyLookup; condition?: string },
+): string {
+  const isText =
+    lookup === 'texts' || table.key.some(({ type }) => /^float/.test(type.builtIn))
+      ? 'true'
+      : `starts_with(e.key, '${HASHED_KEY}')`
+  const row = `${keySql(table)} = e.key and ${columnSql(field.name)} = e.due_at and ${condition}`
+  return `select e.key, e.due_at from ${entries} as e
+    where (select true from ${relationSql(table)} as r
+      where ${keyIs(table, `(case when ${isText} then null else e.key end)`)} and ${row}) is not null
+    union all
+    select e.key, e.due_at from ${entries} as e join ${relationSql(table)} as r on ${row}
+    where ${isText} and (select count(*) from ${entries} as e where ${isText}) > 0`
 }
 
 /** The row's key as JSON, by column. */
@@ -135,6 +174,7 @@ export function jsonSql({ name, type }: TypedColumn): string {
     case 'bool':
     case 'int2':
     case 'int4':
+    case 'float4':
     case 'float8':
     case 'jsonb':
       return `to_jsonb(${value})`

@@ -94,6 +94,8 @@ export interface Sweeper {
   msUntilDue(): Promise<number | null>
   /** Prunes the log, all of it. */
   prune(): Promise<void>
+  /** Forgets what was set aside of rows that are gone or were edited since. */
+  tidy(): Promise<void>
 }
 
 export function createSweeper(parts: {
@@ -109,7 +111,7 @@ export function createSweeper(parts: {
 }): Sweeper {
   const { store, bus, logger, tables, batchSize, intervalMs, retentionMs } = parts
   const wait = createWait(parts.clock)
-  const upkeep = retentionMs === null ? null : createLogUpkeep(store, retentionMs, logger)
+  const upkeep = createLogUpkeep(limited(LOOK_LIMITS), retentionMs, logger)
   /** How many rows a batch takes at the moment, where not as many as it may. */
   const reaches = new WeakMap<SweptTable, number>()
   /** Tables of which the last sweep has left rows: these need not be asked whether they have any. */
@@ -210,8 +212,8 @@ export function createSweeper(parts: {
         const { report, failed } = await sweepAll(rests.rested(tables.all()))
         rests.note(failed, tables.all())
         backoffMs = FIRST_BACKOFF_MS
+        await upkeep.step(tables.all(), report.updated + report.deleted)
         if (report.truncated) continue
-        await upkeep?.step(tables.all())
         const ms = (await nearest(rests.rested(tables.all()))) ?? intervalMs
         // Still due although none was left: somebody else holds the rows, and may yet give them back.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
@@ -238,9 +240,8 @@ export function createSweeper(parts: {
       return (await sweepAll(all)).report
     },
     msUntilDue: () => nearest(tables.all()),
-    async prune() {
-      await upkeep?.turn(tables.all())
-    },
+    prune: () => upkeep.turn(tables.all()),
+    tidy: () => upkeep.tidy(tables.all()),
     wake: wait.wake,
     start() {
       stopping = false

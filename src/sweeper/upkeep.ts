@@ -6,56 +6,78 @@ import { monotonicMs } from '../clock.js'
 import type { Logger } from '../logger.js'
 import { type LogPosition, pruneLog, pruneQuarantine } from '../store/queries/transition-log.js'
 import type { Store } from '../store/store.js'
-import type { SweptTable } from '../transitions/table.js'
+import type { SweptField, SweptTable } from '../transitions/table.js'
 
 const EVERY_MS = 60_000
 const SLICE = 5_000
 
 export interface LogUpkeep {
-  /** One slice, if its time has come. */
-  step(tables: readonly SweptTable[]): Promise<void>
+  /** Slices, if their time has come: one, and twice as much as was logged since, so that the log is never ahead. */
+  step(tables: readonly SweptTable[], logged: number): Promise<void>
   /** A whole turn, now. */
   turn(tables: readonly SweptTable[]): Promise<void>
+  /** Of what was set aside only. */
+  tidy(tables: readonly SweptTable[]): Promise<void>
 }
 
-export function createLogUpkeep(store: Store, retentionMs: number, logger: Logger): LogUpkeep {
+/** Without a retention the log is kept, and only what was set aside is tidied up. */
+export function createLogUpkeep(store: Store, retentionMs: number | null, logger: Logger): LogUpkeep {
   let lastAt = monotonicMs()
+  let loggedSince = 0
   let [place, after]: [number, LogPosition | null] = [0, null]
 
   /** Returns whether a turn through all fields is complete. */
   async function slice(tables: readonly SweptTable[]): Promise<boolean> {
-    // A row that policies hide looks as if it were gone.
-    const fields = tables
-      .filter(({ hasRowSecurity }) => !hasRowSecurity)
-      .flatMap((table) => table.fields.map((field) => ({ table, field })))
+    const fields = tables.flatMap((table) => table.fields.map((field) => ({ table, field })))
     const next = fields[place]
     if (!next) {
       place = 0
       return true
     }
+    const { table, field } = next
     try {
-      if (after === null) await pruneQuarantine(store, next.table, next.field)
-      after = await pruneLog(store, next.table, next.field, { after, limit: SLICE, retentionMs })
+      if (after === null) await pruneQuarantine(store, table, field)
+      after =
+        retentionMs === null
+          ? null
+          : await pruneLog(store, table, field, { after, limit: SLICE, retentionMs })
     } catch (error) {
       after = null
-      logger.warn(
-        { table: next.table.name, field: next.field.name, err: error },
-        'a log of transitions was not pruned',
-      )
+      tell(error, table, field)
     }
     if (after === null) place += 1
     return false
   }
 
+  function tell(error: unknown, { name }: SweptTable, field: SweptField): void {
+    // Where policies hide rows nobody can say whose row is gone. So it was declared, with a warning then.
+    const { code, routine } = error as { code?: unknown; routine?: unknown }
+    const isHidden = code === '42501' && routine !== 'aclcheck_error'
+    logger[isHidden ? 'debug' : 'warn'](
+      { table: name, field: field.name, err: error },
+      'a log of transitions was not pruned',
+    )
+  }
+
   return {
-    async step(tables) {
+    async step(tables, logged) {
+      loggedSince += logged
       if (monotonicMs() - lastAt < EVERY_MS) return
       lastAt = monotonicMs()
-      await slice(tables)
+      let slices = 1 + Math.ceil((2 * loggedSince) / SLICE)
+      loggedSince = 0
+      while (slices-- > 0 && !(await slice(tables)));
     },
     async turn(tables) {
       ;[place, after] = [0, null]
       while (!(await slice(tables)));
+    },
+    async tidy(tables) {
+      for (const table of tables) {
+        for (const field of table.fields) {
+          await pruneQuarantine(store, table, field).catch((error) => tell(error, table, field))
+        }
+      }
     },
   }
 }

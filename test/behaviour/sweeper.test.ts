@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { type Clock, type Escapement, every, set, type TransitionChange } from '../../src/index.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
@@ -61,6 +61,24 @@ describe('a sweeper', () => {
     await h.escapement.stop()
     const trigger = `select tgattr::text from pg_trigger where tgrelid = '"${h.schema}".posts'::regclass`
     expect(await h.sql(trigger)).toEqual([{ tgattr: '3' }])
+  })
+
+  it('prunes the log between its sweeps, and more of it the more it has logged', async () => {
+    const h = await openPosts()
+    await h.declare({ fields: { publish_at: publish } })
+    await h.sql(
+      `insert into transition_log (field_id, key, due_at, applied_at, action)
+       select f.id, n, $1, $1, 'set' from transition_fields as f, generate_series(1, 9000) as n`,
+      [at(-60 * 24 * 91)],
+    )
+    await h.sql(`insert into posts (id, status, publish_at) values (10000, 'draft', $1)`, [at(-1)])
+    const start = performance.now()
+    // Of the upkeep's minute.
+    const now = vi.spyOn(performance, 'now').mockReturnValue(start + 61_000)
+    await h.escapement.start({ roles: ['sweeper'] })
+    await expect.poll(() => h.sql('select key from transition_log')).toEqual([{ key: '10000' }])
+    now.mockRestore()
+    await h.escapement.stop()
   })
 
   it('stops after the sweep that is under way', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { hardDelete, type Logger, set, softDelete, type TransitionChange } from '../../src/index.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { at, NOON, openPosts } from '../support/posts.js'
+import { at, NOON, openPosts, type Posts } from '../support/posts.js'
 
 const nothing = { updated: 0, deleted: 0, skipped: 0, quarantined: 0, truncated: false }
 const publish = set('status', { from: 'draft', to: 'published' })
@@ -557,4 +557,77 @@ describe('the log', () => {
     ])
     expect(await escapement.transitions.sweep()).toMatchObject(nothing)
   })
+
+  it('is pruned to its end, and of keys that only their hash stands for', async () => {
+    const h = await openPosts(
+      {},
+      'create table things (id text primary key, status text, due_at timestamptz)',
+    )
+    await h.declare({ fields: { due_at: finish } }, 'things')
+    await h.sql(
+      `insert into things select n || repeat('x', 600), 'new', $1::timestamptz from generate_series(1, 2) as n
+       union all select 'long key, sha256:' || n, 'new', $1::timestamptz from generate_series(1, 2) as n
+       union all select 'sha256:' || n, 'new', $1::timestamptz from generate_series(1, 2) as n`,
+      [at(-1)],
+    )
+    expect(await h.sweep()).toMatchObject({ updated: 6 })
+    await h.sql(`delete from things where id like '1%' or id like '%:1'`)
+    await h.sql(
+      `insert into transition_log (field_id, key, due_at, applied_at, action)
+       select f.id, 'gone ' || n, $1, $1, 'set' from transition_fields as f, generate_series(1, 5500) as n`,
+      [at(-1)],
+    )
+    await h.sql(`update transition_log set applied_at = applied_at - interval '91 days'`)
+    await (await pruner(h, 'things')).prune()
+    expect(await h.sql('select count(*) from transition_log')).toEqual([{ count: 3 }])
+    await h.sql(`update things set status = 'new'`)
+    expect(await h.sweep()).toMatchObject({ updated: 0 })
+  })
+
+  it('of a key that had another type is listed, tidied up and pruned like that of any row that is gone', async () => {
+    const h = await openPosts({}, THINGS)
+    await h.declare({ fields: { due_at: finish } }, 'things')
+    await h.sql(`insert into things values ('abc', 'new', $1), ('good', 'new', $1)`, [at(-1)])
+    expect(await h.sweep()).toMatchObject({ updated: 1, quarantined: 1 })
+    await h.sql('alter table things drop constraint things_pkey')
+    await h.sql('alter table things add column number bigint generated always as identity primary key')
+    const later = await pruner(h, 'things')
+    expect(await later.list()).toMatchObject([{ due: 1, quarantined: 0 }])
+    await h.sql(`update transition_log set applied_at = applied_at - interval '91 days'`)
+    await later.prune()
+    expect(await h.sql('select from transition_log')).toEqual([])
+    expect(await h.sql('select from transition_quarantine')).toEqual([])
+  })
+
+  it('that is kept for ever leaves what was set aside to be tidied up: doctor and list count the same', async () => {
+    const h = await openPosts({ sweeper: { retention: false } }, THINGS)
+    await h.declare({ fields: { due_at: finish } }, 'things')
+    await h.sql(
+      `insert into things select key, 'new', $1 from unnest(array['bad', 'sha256:bad', repeat('bad', 300)]) as key`,
+      [at(-1)],
+    )
+    expect(await h.sweep()).toMatchObject({ quarantined: 3 })
+    expect(await h.transitions.list()).toMatchObject([{ quarantined: 3 }])
+    expect(await h.escapement.doctor()).toMatchObject([{ detail: expect.stringMatching(/^3 rows/) }])
+    await h.sql(`delete from things where id <> 'bad'`)
+    expect(await h.transitions.list()).toMatchObject([{ quarantined: 1 }])
+    expect(await h.escapement.doctor()).toMatchObject([{ detail: expect.stringMatching(/^1 rows/) }])
+    await h.sql('delete from things')
+    expect(await h.escapement.doctor()).toEqual([])
+  })
 })
+
+const finish = set('status', { to: 'done' })
+const THINGS = `create table things (id text primary key, status text, due_at timestamptz, check (status <> 'done' or id = 'good'))`
+
+/** Another process, which declares the table as it is now. */
+async function pruner(h: Posts, table: string) {
+  const clock = createManualClock(Date.parse(NOON))
+  const { escapement, sweeper } = await assemble({
+    database: h.escapement.database,
+    schema: h.schema,
+    clock,
+  })
+  await escapement.transitions.declare(`${h.schema}.${table}`, { fields: { due_at: finish } })
+  return { prune: sweeper.prune, list: () => escapement.transitions.list() }
+}
