@@ -170,6 +170,23 @@ describe('indexes on a server', () => {
   })
 })
 
+describe('a CHECK', () => {
+  it('that is not enforced refuses no declaration, and one that refuses a value does not suggest it', async () => {
+    const h = await openPosts()
+    const [server] = await h.sql<{ is_new: boolean }>(
+      `select current_setting('server_version_num')::int >= 180000 as is_new`,
+    )
+    const checks = (enforced: string) =>
+      h.sql(`alter table posts add constraint never check (status <> 'published') ${enforced}`)
+    await checks('')
+    const declared = h.declare({ fields: { publish_at: publish } })
+    await expect(declared).rejects.toThrow(/breaks "never": CHECK \(\(status <> 'published'::text\)\)$/m)
+    await h.sql('alter table posts drop constraint never')
+    if (server!.is_new) await checks('not enforced')
+    await h.declare({ fields: { publish_at: publish } })
+  })
+})
+
 describe('row-level security', () => {
   it('is respected: rows that policies hide are not swept, what they refuse is set aside, and the list says so', async () => {
     const h = await openPosts()
@@ -232,5 +249,47 @@ describe('row-level security', () => {
     await restricted.transitions.declare(`${h.schema}.posts`, { fields: { publish_at: publish } })
     await insertDrafts(h, 2)
     expect(await restricted.transitions.sweep()).toMatchObject({ updated: 2, errors: [] })
+    // Whom that is taken from while it runs: it is the table that cannot be swept, and no fault of its rows.
+    await h.sql(`revoke update on posts from ${role}`)
+    await h.sql(`grant update (archive_at) on posts to ${role}`)
+    await h.sql(`update posts set status = 'draft', publish_at = publish_at - interval '1 second'`)
+    expect(await restricted.transitions.sweep()).toMatchObject({
+      quarantined: 0,
+      errors: [{ table: `${h.schema}.posts`, message: 'permission denied for table posts' }],
+    })
+  })
+
+  it('that is switched on later keeps the log of what it hides', async () => {
+    const h = await openPosts()
+    const role = `role_${h.schema}`
+    const { database } = h.escapement
+    await database.query(`create role ${role}`)
+    onTestFinished(async () => {
+      await database.query(`drop owned by ${role}`)
+      await database.query(`drop role ${role}`)
+    })
+    await database.query(`grant usage on schema "${h.schema}" to ${role}`)
+    await database.query(`grant all on all tables in schema "${h.schema}" to ${role}`)
+    await h.declare({ fields: { publish_at: publish } })
+    const url = new URL(await urlOfPosts())
+    url.searchParams.set('options', `-c role=${role}`)
+    const { escapement, sweeper } = await assemble({
+      database: url.href,
+      schema: h.schema,
+      clock,
+      migrate: false,
+    })
+    onTestFinished(() => escapement.close())
+    await escapement.transitions.declare(`${h.schema}.posts`, { fields: { publish_at: publish } })
+    await insertDrafts(h, 2)
+    await h.sweep()
+    await h.sql(`update transition_log set applied_at = applied_at - interval '91 days'`)
+    await h.sql('alter table posts enable row level security')
+    await sweeper.prune()
+    expect(await h.sql('select count(*) from transition_log')).toEqual([{ count: 2 }])
+    await h.sql('alter table posts disable row level security')
+    await h.sql('delete from posts where id = 1')
+    await sweeper.prune()
+    expect(await h.sql('select key from transition_log')).toEqual([{ key: '2' }])
   })
 })

@@ -127,7 +127,7 @@ function toColumn(row: ColumnRow): CatalogueColumn {
   }
 }
 
-/** A CHECK of the table that is about one column alone. */
+/** A CHECK of the table that is about one column alone, and is enforced: PostgreSQL 18 has others, of which older ones know nothing. */
 export interface ColumnCheck {
   name: string
   column: string
@@ -140,7 +140,9 @@ export function listColumnChecks(session: Session, oid: number): Promise<ColumnC
     `select c.conname::text as name, a.attname::text as column, pg_get_expr(c.conbin, c.conrelid) as expression,
        pg_get_constraintdef(c.oid) as definition
      from pg_constraint as c join pg_attribute as a on a.attrelid = c.conrelid and a.attnum = c.conkey[1]
-     where c.conrelid = $1 and c.contype = 'c' and cardinality(c.conkey) = 1 order by c.conname`,
+     where c.conrelid = $1 and c.contype = 'c' and cardinality(c.conkey) = 1
+       and coalesce(to_jsonb(c) ->> 'conenforced', 'true') = 'true'
+     order by c.conname`,
     [oid],
   )
 }

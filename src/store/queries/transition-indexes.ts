@@ -19,10 +19,10 @@ export interface DueIndex {
 
 type Indexed = Pick<SweptTable, 'schema' | 'table' | 'softDelete' | 'targets'>
 
-/** Its name holds a hash of what it covers: an index of that name is one of that declaration. */
+/** Its name holds a hash of its table and what it covers: an index of that name is one of that declaration. */
 export function dueIndex(table: Indexed, field: Pick<SweptField, 'name' | 'action'>): DueIndex {
   const covers = `(${nameSql(field.name)}) where ${conditionsSql(table, dueConditions(field, table.softDelete), nameSql)}`
-  const hash = createHash('sha256').update(covers).digest('hex').slice(0, 8)
+  const hash = createHash('sha256').update(`${table.table} ${covers}`).digest('hex').slice(0, 8)
   const name = `${cutToBytes(`${table.table}_${field.name}`, LONGEST_NAME_BYTES - '_due_'.length - hash.length)}_due_${hash}`
   return { field: field.name, name, definition: `${nameSql(name)} on ${relationSql(table)} ${covers}` }
 }
