@@ -4,7 +4,6 @@ export function didYouMean(given: string, candidates: readonly string[]): string
   let best: string | undefined
   let bestDistance = Math.max(1, Math.floor(lower.length / 3)) + 1
   for (const candidate of candidates) {
-    if (candidate === given) continue
     const distance = editDistance(lower, candidate.toLowerCase())
     if (distance < bestDistance) {
       best = candidate

@@ -171,7 +171,7 @@ describe('indexes on a server', () => {
 })
 
 describe('a CHECK', () => {
-  it('that is not enforced refuses no declaration, and one that refuses a value does not suggest it', async () => {
+  it('refuses a declaration only if it is enforced', async () => {
     const h = await openPosts()
     const [server] = await h.sql<{ is_new: boolean }>(
       `select current_setting('server_version_num')::int >= 180000 as is_new`,
@@ -180,7 +180,7 @@ describe('a CHECK', () => {
       h.sql(`alter table posts add constraint never check (status <> 'published') ${enforced}`)
     await checks('')
     const declared = h.declare({ fields: { publish_at: publish } })
-    await expect(declared).rejects.toThrow(/breaks "never": CHECK \(\(status <> 'published'::text\)\)$/m)
+    await expect(declared).rejects.toThrow(/breaks "never"/)
     await h.sql('alter table posts drop constraint never')
     if (server!.is_new) await checks('not enforced')
     await h.declare({ fields: { publish_at: publish } })
