@@ -296,12 +296,12 @@ describe('stopping', () => {
 
   it('claims nothing more at once, however long the scheduler takes', async () => {
     const { h, faults, finish } = await working()
-    let letGo = () => {}
+    const held: (() => void)[] = []
     const begun = new Promise<void>((resolve) => {
       faults.begin = () => {
         resolve()
         return new Promise((go) => {
-          letGo = go
+          held.push(go)
         })
       }
     })
@@ -312,7 +312,7 @@ describe('stopping', () => {
     const stopped = h.escapement.stop()
     const { id } = await h.runs.enqueue('work', null)
     await new Promise((resolve) => setTimeout(resolve, 50))
-    letGo()
+    for (const letGo of held) letGo()
     await stopped
     expect(await h.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0 })
   })
