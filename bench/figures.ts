@@ -11,6 +11,13 @@ export async function seconds(work: () => Promise<unknown>): Promise<number> {
   return (performance.now() - startedAt) / 1000
 }
 
+/** The milliseconds of each round. */
+export async function measure(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
+  const times: number[] = []
+  for (let round = 0; round < rounds; round++) times.push((await seconds(work)) * 1000)
+  return times
+}
+
 /** The median, and between which ends all values lie. */
 export function spread(values: readonly number[], digits = 0): string {
   const sorted = [...values].sort((a, b) => a - b)

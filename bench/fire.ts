@@ -17,7 +17,7 @@ import type { Session, Store } from '../src/store/store.js'
 import { createManualClock } from '../src/testing/manual-clock.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { inEnglish, spread } from './figures.js'
+import { inEnglish, measure, spread } from './figures.js'
 
 export interface FireSize {
   /** The empty tick is measured with each of these, the rest with the last. */
@@ -140,16 +140,6 @@ async function explainTick(store: Store): Promise<Map<string, string>> {
   })
   await msUntilWake(explaining(store, 'when to wake'), LIMITS)
   return plans
-}
-
-async function measure(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const startedAt = performance.now()
-    await work()
-    times.push(performance.now() - startedAt)
-  }
-  return times
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

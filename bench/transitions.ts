@@ -21,7 +21,7 @@ import { planRow } from '../src/transitions/plan.js'
 import { createTransitionRegistry } from '../src/transitions/registry.js'
 import type { SweptTable } from '../src/transitions/table.js'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { inEnglish, spread } from './figures.js'
+import { inEnglish, measure, spread } from './figures.js'
 
 export interface TransitionsSize {
   /** The empty sweep is measured with each of these, the rest with the last. */
@@ -196,16 +196,6 @@ async function lateness(
   }
   await escapement.stop()
   return late
-}
-
-async function measure(rounds: number, work: () => Promise<unknown>): Promise<number[]> {
-  const times: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    const startedAt = performance.now()
-    await work()
-    times.push(performance.now() - startedAt)
-  }
-  return times
 }
 
 if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {

@@ -7,6 +7,8 @@ import type { Store } from '../store/store.js'
 export interface Claims {
   /** Takes at most `limit` runs whose jobs are here, all under one lease token. */
   take(limit: number): Promise<{ rows: readonly ClaimedRow[]; leaseToken: string }>
+  /** Gives back what nobody works on: claims whose answer was lost, and this one if it is named. No attempt is spent. */
+  giveBack(leaseToken?: string): Promise<void>
   /** When the next run may be claimed, 0 if one may be now; null where none is known of. */
   msUntilMore(): Promise<number | null>
 }
@@ -26,12 +28,17 @@ export function createClaims(
     return [...queues.slice(turn), ...queues.slice(0, turn)]
   }
 
+  async function giveBack(leaseToken?: string): Promise<void> {
+    if (leaseToken !== undefined) unanswered.add(leaseToken)
+    if (unanswered.size === 0) return
+    await releaseClaims(store, [...unanswered])
+    unanswered.clear()
+  }
+
   return {
+    giveBack,
     async take(limit) {
-      if (unanswered.size > 0) {
-        await releaseClaims(store, [...unanswered])
-        unanswered.clear()
-      }
+      await giveBack()
       const leaseToken = randomUUID()
       unanswered.add(leaseToken)
       const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit }

@@ -110,6 +110,11 @@ export function createWorker(parts: {
     const limit = room()
     if (limit <= 0 || jobs.all().length === 0) return 0
     const { rows, leaseToken } = await claims.take(limit)
+    if (loop && stopping) {
+      // It was under way when we were told to stop: others need not wait for us to work it off.
+      await claims.giveBack(leaseToken)
+      return 0
+    }
     for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
     return rows.length
   }
@@ -243,6 +248,7 @@ export function createWorker(parts: {
       await loop
       loop = undefined
       try {
+        await claims.giveBack()
         await finishRunning()
         await registration.signOff()
       } catch (error) {

@@ -293,4 +293,27 @@ describe('stopping', () => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(await run()).toMatchObject({ state: 'running', attempt: 1, error: null })
   })
+
+  it('claims nothing more at once, however long the scheduler takes', async () => {
+    const { h, faults, finish } = await working()
+    const held: (() => void)[] = []
+    const begun = new Promise<void>((resolve) => {
+      faults.begin = () => {
+        resolve()
+        return new Promise((go) => {
+          held.push(go)
+        })
+      }
+    })
+    await h.escapement.start()
+    await begun
+    faults.begin = async () => {}
+    finish()
+    const stopped = h.escapement.stop()
+    const { id } = await h.runs.enqueue('work', null)
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    for (const letGo of held) letGo()
+    await stopped
+    expect(await h.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0 })
+  })
 })
