@@ -10,6 +10,7 @@ export type ErrorCode =
   | 'schedule_exists'
   | 'already_decided'
   | 'not_a_plan_time'
+  | 'forbidden'
   | 'run_open'
   | 'range_too_large'
   | 'provider_failed'

@@ -3,6 +3,7 @@ import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
+import { createOverview, type Overview } from './client/overview.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
 import { createTransitions, type Transitions } from './client/transitions.js'
@@ -15,6 +16,7 @@ import {
   type Settings,
   type StartOptions,
 } from './options.js'
+import { readLabel } from './runs/assignment.js'
 import { type AnyJob, defineJob, type Job, type JobDefinition } from './runs/job.js'
 import { createJobRegistry, type JobRegistry } from './runs/job-registry.js'
 import { reconcile } from './scheduler/reconcile.js'
@@ -34,13 +36,18 @@ import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
 /** A scheduler and run queue on one database. */
-export interface Escapement {
+export interface Escapement extends Overview {
   /** The connection, for your own statements on either database. */
   readonly database: Database
   readonly schedules: Schedules
   readonly runs: Runs
   /** Rows of your own tables that change when their time comes. */
   readonly transitions: Transitions
+  /**
+   * The same verbs, limited to the schedules of one group and their runs: all others are as if there were none. Direct runs
+   * belong to no group and cannot be asked for.
+   */
+  inGroup(group: string): GroupAccess
   /** Whether runs are begun at all, in all processes. */
   readonly claiming: Claiming
   /** Defines and registers a job, or registers one that `defineJob` made. */
@@ -66,6 +73,12 @@ export interface Escapement {
   /** Stops, then lets go of the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+/** What is given to those who may see and change one group only. */
+export interface GroupAccess {
+  readonly schedules: Schedules
+  readonly runs: Runs
 }
 
 /** Opens the database, brings its schema up to date, and puts the parts together. */
@@ -203,12 +216,21 @@ function wire(connections: Connections, settings: Settings): Assembly {
     await stopped?.()
   }
 
+  const claiming = createClaiming(store, bus)
+
   const escapement: Escapement = {
+    ...createOverview(parts, claiming),
     database,
     schedules,
     runs,
     transitions,
-    claiming: createClaiming(store, bus),
+    inGroup(group) {
+      const label = readOrThrow('option_invalid', (report) => readLabel(group, 'group', report))
+      const limited = { ...parts, group: label }
+      const own = createSchedules(limited)
+      return { schedules: own, runs: createRuns(limited, own) }
+    },
+    claiming,
     job(nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob {
       const job = typeof nameOrJob === 'string' ? defineJob(nameOrJob, definition!) : nameOrJob
       jobs.add(job)

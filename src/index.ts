@@ -12,17 +12,22 @@ export type {
 export type { ForecastBucket } from './client/forecast.js'
 export type { HistoryEntry, HistoryOptions } from './client/history.js'
 export type { Occurrence } from './client/ledger.js'
+export type { JobOverview, Overview, QueueOverview, Stats, WorkerOverview } from './client/overview.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'
-export type { Attempt, RetryFilter, Runs } from './client/runs.js'
+export type { Attempt, RunDetails, RunSnapshot } from './client/run-details.js'
+export type { RunPage, RunSearchOptions } from './client/run-search.js'
+export type { RetryFilter, Runs } from './client/runs.js'
 export type {
   ChangesOptions,
   DeleteOptions,
   ListOptions,
   Patch,
+  PutOptions,
   ScheduleChange,
   Schedules,
 } from './client/schedules.js'
+export type { SchedulePage, SearchOptions } from './client/searching.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
 export type { FieldStatus, TransitionStatus, Transitions } from './client/transitions.js'
 export type { TriggerOptions } from './client/triggering.js'
@@ -30,7 +35,7 @@ export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
-export { createEscapement, type Escapement } from './escapement.js'
+export { createEscapement, type Escapement, type GroupAccess } from './escapement.js'
 export type { EventMap, EventName, RunEvent, ScheduleEvent } from './events/bus.js'
 export type { Logger } from './logger.js'
 export type { DatabaseOption, EscapementOptions, Role, StartOptions } from './options.js'
@@ -46,6 +51,7 @@ export {
   type OnStale,
   type ScopeProvider,
 } from './runs/job.js'
+export type { JobPolicies } from './runs/job-policies.js'
 export {
   type ExponentialBackoff,
   NonRetryableError,

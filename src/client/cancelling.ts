@@ -1,5 +1,4 @@
 import { EscapementError } from '../errors.js'
-import type { EventBus } from '../events/bus.js'
 import { tellCancelled } from '../events/run-events.js'
 import { clearCursorsOfAfter } from '../store/queries/after.js'
 import {
@@ -14,9 +13,10 @@ import { type EndedRun, followEnds } from '../store/queries/ends.js'
 import { lockLanes } from '../store/queries/lanes.js'
 import { notify } from '../store/queries/notifying.js'
 import { findRun } from '../store/queries/runs.js'
-import { readNow } from '../store/queries/schedules.js'
+import { listMembers, readNow } from '../store/queries/schedules.js'
 import type { RunRow } from '../store/rows.js'
-import type { Store } from '../store/store.js'
+import type { Session } from '../store/store.js'
+import type { VerbParts } from './verb.js'
 
 export interface CancelOptions {
   /** Who asks, for the run's message. */
@@ -29,8 +29,7 @@ export interface CancelOptions {
  * no longer counts.
  */
 export async function cancelOne(
-  store: Store,
-  bus: EventBus,
+  { store, bus, group }: VerbParts,
   run: RunRow,
   options: CancelOptions,
 ): Promise<void> {
@@ -38,6 +37,7 @@ export async function cancelOne(
   const reason = `Cancelled${by}${options.reason === undefined ? '.' : `: ${options.reason}`}`
   const cancelled = await store.transaction(async (session) => {
     if (run.schedule_id !== null) await lockLanes(session, [run.schedule_id])
+    if ((await ofGroup(session, group, [run])).length === 0) throw runNotFound(run.id)
     const row = await cancelRun(session, run.id, reason)
     if (!row) return undefined
     if (row.schedule_id !== null) await followEnds(session, [endOf(row, row.schedule_id)])
@@ -45,7 +45,7 @@ export async function cancelOne(
     return row
   })
   if (!cancelled) {
-    const current = await findRun(store, run.id)
+    const current = await findRun(store, run.id, group)
     // Asked twice, it is done once.
     if (current?.state === 'cancelled') return
     throw new EscapementError('run_not_open', {
@@ -68,11 +68,33 @@ function endOf({ trigger, plan_time, lane }: CancelledRun, scheduleId: string): 
   }
 }
 
+export function runNotFound(id: string): EscapementError {
+  return new EscapementError('run_not_found', { message: `There is no run "${id}".`, details: { id } })
+}
+
+type RunOfSchedule = Pick<FailedRun, 'id' | 'schedule_id'>
+
+/** Those of schedules of the group, whose cursors are locked: until that is let go of, none leaves its group. */
+async function ofGroup(
+  session: Session,
+  group: string | undefined,
+  runs: readonly RunOfSchedule[],
+): Promise<readonly RunOfSchedule[]> {
+  if (group === undefined) return runs
+  const members = await listMembers(
+    session,
+    runs.flatMap(({ schedule_id }) => schedule_id ?? []),
+    group,
+  )
+  return runs.filter(({ schedule_id }) => schedule_id !== null && members.has(schedule_id))
+}
+
 /** Gives a failed run one more attempt. */
-export async function retryOne(store: Store, run: RunRow): Promise<void> {
-  const done = await retryIn(store, [{ id: run.id, schedule_id: run.schedule_id }])
+export async function retryOne(parts: VerbParts, run: RunRow): Promise<void> {
+  const done = await retryIn(parts, [{ id: run.id, schedule_id: run.schedule_id }])
   if (done.length > 0) return
-  const current = await findRun(store, run.id)
+  const current = await findRun(parts.store, run.id, parts.group)
+  if (parts.group !== undefined && !current) throw runNotFound(run.id)
   if (current?.state === 'failed') {
     throw new EscapementError('run_open', {
       message: `The run ${run.id} cannot be tried again yet: another run of its schedule is open, and they must not overlap.`,
@@ -97,27 +119,29 @@ export interface RetryReport {
  * The same for all runs that the filter finds and that have failed by now; can be repeated. One that fails again meanwhile is
  * not found twice.
  */
-export async function retryMany(store: Store, filter: FailedFilter): Promise<RetryReport> {
+export async function retryMany(parts: VerbParts, filter: FailedFilter): Promise<RetryReport> {
+  const { store } = parts
   const report = { retried: 0, blocked: 0 }
   const through = new Date(await readNow(store))
   let after: FailedRun | null = null
   for (;;) {
     const found: FailedRun[] = await listFailed(store, filter, { after, through, limit: CHUNK })
     if (found.length === 0) return report
-    const retried = await retryIn(store, found)
+    const retried = await retryIn(parts, found)
     report.retried += retried.length
     report.blocked += found.length - retried.length
     after = found.at(-1)!
   }
 }
 
-function retryIn(store: Store, runs: readonly Pick<FailedRun, 'id' | 'schedule_id'>[]): Promise<string[]> {
+function retryIn({ store, group }: VerbParts, runs: readonly RunOfSchedule[]): Promise<string[]> {
   return store.transaction(async (session) => {
     const schedules = runs.flatMap(({ schedule_id }) => schedule_id ?? [])
     if (schedules.length > 0) await lockLanes(session, schedules)
+    const own = await ofGroup(session, group, runs)
     const retried = await retryRuns(
       session,
-      runs.map(({ id }) => id),
+      own.map(({ id }) => id),
     )
     if (retried.length === 0) return retried
     if (schedules.length > 0) await clearCursorsOfAfter(session, schedules)

@@ -3,6 +3,7 @@
  * what people typed and what came over the wire, so the types alone prove nothing here.
  */
 import { isStorable } from '../runs/storable.js'
+import { isUuid } from '../runs/uuid.js'
 import { isScope } from '../schedules/schedule.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
@@ -13,6 +14,10 @@ type Spec = Readonly<Record<string, Check>>
 
 /** The longest page of a list. */
 const MAX_PAGE = 10_000
+/** Of one that is found by looking through more. */
+const MAX_SEARCH_PAGE = 1_000
+/** As much as somebody types; each word of it is an index scan. */
+const LONGEST_QUERY = 200
 /** How many plan times a preview or a diff looks at: pairing those of a diff takes the square of it. */
 const MAX_PLAN_TIMES = 1_000
 const INT4_MAX = 2_147_483_647
@@ -32,13 +37,30 @@ const position: Check = (value, field, report) => {
   if (typeof value === 'string' && /^\d{1,18}$/.test(value)) return
   report(field, `${quote(value)} – is none that a change has`)
 }
+const uuid: Check = (value, field, report) => {
+  if (!isUuid(value)) report(field, `${quote(value)} – must be an id, such as a run or a schedule has`)
+}
+const query: Check = (value, field, report) => {
+  if (typeof value === 'string' && value.length <= LONGEST_QUERY && isStorable(value)) return
+  report(field, `${quote(value)} – must be a text of at most ${LONGEST_QUERY} characters`)
+}
 /** Checked where it is read. */
 const anything: Check = () => {}
 
-function wholeUpTo(most: number): Check {
+function wholeUpTo(most: number, least = 1): Check {
   return (value, field, report) => {
-    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= most) return
-    report(field, `${quote(value)} – must be a whole number from 1 to ${most}`)
+    if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return
+    report(field, `${quote(value)} – must be a whole number from ${least} to ${most}`)
+  }
+}
+
+/** One, or a list of at least one. */
+function someOf(...words: readonly string[]): Check {
+  const one = oneOf(...words)
+  return (value, field, report) => {
+    if (!Array.isArray(value)) return one(value, field, report)
+    if (value.length === 0) return report(field, '[] – must name at least one')
+    for (const [index, item] of value.entries()) one(item, `${field}[${index}]`, report)
   }
 }
 
@@ -53,17 +75,42 @@ function oneOf(...words: readonly string[]): Check {
 export const VERB: Spec = { actor: text }
 const EDIT: Spec = { ...VERB, expectedVersion: wholeUpTo(INT4_MAX) }
 const PAUSE: Spec = { ...EDIT, reason: text, until: anything }
+/** Only what is put can be meant not to be there yet. */
+const PUT: Spec = { ...VERB, expectedVersion: wholeUpTo(INT4_MAX, 0) }
+const SCHEDULE_STATE = oneOf('active', 'paused', 'broken', 'finished')
+const TRIGGER: Spec = { ...VERB, key: text, input: anything, scope }
 const LIST: Spec = {
-  state: oneOf('active', 'paused', 'broken', 'finished'),
+  state: SCHEDULE_STATE,
   group: text,
   job: text,
   prefix: textOrEmpty,
   after: textOrEmpty,
   limit: wholeUpTo(MAX_PAGE),
 }
+const SEARCH: Spec = {
+  state: SCHEDULE_STATE,
+  group: text,
+  job: text,
+  source: text,
+  q: query,
+  limit: wholeUpTo(MAX_SEARCH_PAGE),
+  pageToken: text,
+}
 const RANGE: Spec = { from: anything, to: anything }
 const COUNT: Spec = { count: wholeUpTo(MAX_PLAN_TIMES) }
 export const LIST_RUNS: Spec = { schedule: text, limit: wholeUpTo(MAX_PAGE) }
+export const SEARCH_RUNS: Spec = {
+  state: someOf('pending', 'running', 'retrying', 'succeeded', 'failed', 'cancelled', 'skipped'),
+  job: text,
+  queue: text,
+  schedule: text,
+  scheduleId: uuid,
+  trigger: oneOf('scheduled', 'manual', 'backfill', 'direct'),
+  from: anything,
+  to: anything,
+  limit: wholeUpTo(MAX_SEARCH_PAGE),
+  pageToken: text,
+}
 export const RETRY_RUNS: Spec = {
   job: text,
   queue: text,
@@ -117,7 +164,7 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     })
   return {
     async put(name, definition, options) {
-      checkOptions(options, EDIT)
+      checkOptions(options, PUT)
       return schedules.put(name, definition, options)
     },
     async patch(name, fields, options) {
@@ -132,6 +179,10 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     async list(options) {
       checkOptions(options, LIST)
       return schedules.list(options)
+    },
+    async search(options) {
+      checkOptions(options, SEARCH)
+      return schedules.search(options)
     },
     async pause(name, options) {
       named(name, options, PAUSE)
@@ -160,8 +211,12 @@ export function checkedSchedules(schedules: Schedules): Schedules {
       return schedules.unskip(name, planTime, options)
     },
     async trigger(name, options) {
-      named(name, options, { ...VERB, key: text, input: anything, scope })
+      named(name, options, TRIGGER)
       return schedules.trigger(name, options)
+    },
+    async triggerRun(name, options) {
+      named(name, options, TRIGGER)
+      return schedules.triggerRun(name, options)
     },
     async backfill(name, options) {
       named(name, options, { ...VERB, ...RANGE, dryRun: flag }, ['from', 'to'])

@@ -8,7 +8,7 @@ import { changeSchedules } from './change.js'
 import type { ChangeContext } from './change-context.js'
 import type { ChangedTo } from './changed-row.js'
 import { closedGates, expectOpenGates } from './gating.js'
-import { expectVersion } from './schedule-errors.js'
+import { expectVersion, forbidden } from './schedule-errors.js'
 import { type EditOptions, type VerbParts, withLocked, withLockedOne } from './verb.js'
 
 export interface PauseOptions extends EditOptions {
@@ -40,7 +40,7 @@ export async function resumeOne(
   name: string,
   options: EditOptions,
 ): Promise<ScheduleRow | undefined> {
-  const row = await findSchedule(parts.store, name)
+  const row = await findSchedule(parts.store, name, parts.group)
   if (row && resuming(row)) await expectOpenGates(parts, [row])
   return withLockedOne(parts, name, { action: 'resume', actor: options.actor }, async (context, row) => {
     expectVersion(row, options.expectedVersion)
@@ -50,7 +50,8 @@ export async function resumeOne(
 }
 
 /** Returns how many changed. Can be repeated: what is paused already stays as it is. */
-export function pauseGroup(parts: VerbParts, group: string, options: PauseOptions): Promise<number> {
+export async function pauseGroup(parts: VerbParts, group: string, options: PauseOptions): Promise<number> {
+  expectOwnGroup(parts, group)
   return inChunks(parts, group, { action: 'pause', actor: options.actor }, (context) => {
     const pause = pausing(context, options)
     return (row) => (row.state === 'paused' ? null : pause(row))
@@ -58,8 +59,14 @@ export function pauseGroup(parts: VerbParts, group: string, options: PauseOption
 }
 
 /** Those whose gate is closed stay as they are. */
-export function resumeGroup(parts: VerbParts, group: string, options: EditOptions): Promise<number> {
+export async function resumeGroup(parts: VerbParts, group: string, options: EditOptions): Promise<number> {
+  expectOwnGroup(parts, group)
   return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming, withOpenGates)
+}
+
+function expectOwnGroup(parts: VerbParts, group: string): void {
+  if (parts.group === undefined || parts.group === group) return
+  throw forbidden(`group: "${group}" cannot be paused or resumed`, parts.group)
 }
 
 async function withOpenGates(parts: VerbParts, names: readonly string[]): Promise<string[]> {

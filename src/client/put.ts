@@ -20,7 +20,6 @@ import {
   type Written,
 } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow } from '../store/rows.js'
-import type { Store } from '../store/store.js'
 import { durationToMs } from '../time/duration.js'
 import { compileTiming } from '../time/timing.js'
 import { zoneDataOf } from '../time/zone-data.js'
@@ -29,7 +28,14 @@ import type { ChangeContext } from './change-context.js'
 import { type ChangedTo, planTimeFields } from './changed-row.js'
 import { type Enabled, expectOpenGates } from './gating.js'
 import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
-import { expectVersion, neverDue, unlockable, versionGone } from './schedule-errors.js'
+import {
+  expectVersion,
+  nameTaken,
+  neverDue,
+  scheduleExists,
+  unlockable,
+  versionGone,
+} from './schedule-errors.js'
 import { type VerbParts, withLocked } from './verb.js'
 
 /** A definition that was checked, with its name. */
@@ -45,6 +51,7 @@ export interface PutRequest {
   actor: string | undefined
   /** Whose sync it is. Kept with what it creates, and only with that: see `SyncOptions.prune`. */
   source?: string
+  /** 0 for one that must not exist yet. */
   expectedVersion?: number | undefined
   /** How often another process was just creating the same: it cannot be so for ever. */
   races?: number
@@ -61,17 +68,25 @@ export interface PutReport {
 export async function putSchedules(parts: VerbParts, request: PutRequest): Promise<PutReport> {
   if (request.races === undefined) await expectOpenGates(parts, await toBeEnabled(parts, request.declared))
   const byName = new Map(request.declared.map((declared) => [declared.name, declared]))
-  await countLimits(parts.store, request.declared)
+  await countLimits(parts, request.declared)
   const { changed, ended, raced } = await withLocked(
     parts,
     [...byName.keys()],
     request,
     async (context, rows) => {
+      const mustBeNew = request.expectedVersion === 0
+      if (mustBeNew && rows.length > 0) throw scheduleExists(rows[0]!.name)
       for (const row of rows) expectVersion(row, request.expectedVersion)
       const existing = new Set(rows.map(({ name }) => name))
       const missing = request.declared.filter(({ name }) => !existing.has(name))
-      if (request.expectedVersion !== undefined && missing.length > 0) throw versionGone(missing[0]!.name)
+      if (request.expectedVersion !== undefined && !mustBeNew && missing.length > 0)
+        throw versionGone(missing[0]!.name)
       const created = await create(context, missing, request.source)
+      await refuseForeign(
+        context,
+        parts.group,
+        missing.flatMap(({ name }) => (created.has(name) ? [] : name)),
+      )
       const change: Change = (row) => {
         const { content } = byName.get(row.name)!
         return replaced(row, startingAtCreation(content, row.created_at.getTime()))
@@ -95,8 +110,23 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
   return { changed, ended }
 }
 
+/** Names that are in use, though not in this group: no later look would find rows of ours to lock. */
+async function refuseForeign(
+  { session }: ChangeContext,
+  group: string | undefined,
+  names: readonly string[],
+): Promise<void> {
+  if (group === undefined || names.length === 0) return
+  const own = await listCreations(session, names, group)
+  const foreign = names.find((name) => !own.has(name))
+  if (foreign !== undefined) throw nameTaken(foreign)
+}
+
 /** What a gate may have a say in. A put never resumes what is paused. */
-async function toBeEnabled({ store, jobs }: VerbParts, declared: readonly Declared[]): Promise<Enabled[]> {
+async function toBeEnabled(
+  { store, jobs, group }: VerbParts,
+  declared: readonly Declared[],
+): Promise<Enabled[]> {
   const mayBeGated = (name: string) => jobs.get(name) === undefined || jobs.get(name)!.gate !== undefined
   const wanted = declared.filter(({ paused, content }) => !paused && mayBeGated(content.job))
   if (wanted.length === 0) return []
@@ -104,6 +134,7 @@ async function toBeEnabled({ store, jobs }: VerbParts, declared: readonly Declar
     await listPaused(
       store,
       wanted.map(({ name }) => name),
+      group,
     ),
   )
   return wanted
@@ -114,12 +145,13 @@ async function toBeEnabled({ store, jobs }: VerbParts, declared: readonly Declar
 const MAX_RACES = 5
 
 /** Where limits end is counted out before anything is locked. */
-async function countLimits(store: Store, declared: readonly Declared[]): Promise<void> {
+async function countLimits({ store, group }: VerbParts, declared: readonly Declared[]): Promise<void> {
   const limited = declared.filter(({ content }) => costOfBounds(content) > 1)
   if (limited.length === 0) return
   const creations = await listCreations(
     store,
     limited.map(({ name }) => name),
+    group,
   )
   const rest = createBreather()
   for (const { name, content } of limited) {
@@ -200,14 +232,20 @@ function isAfter({ timing }: ScheduleContent): boolean {
   return timing.kind === 'after'
 }
 
-/** Checks definitions against their jobs. */
+/** A definition that says nothing of its group is meant for the one that its caller is limited to. */
+export function inOwnGroup({ group }: VerbParts, definition: ScheduleDefinition): ScheduleDefinition {
+  const isSilent = typeof definition === 'object' && definition !== null && definition.group === undefined
+  return group !== undefined && isSilent ? { ...definition, group } : definition
+}
+
+/** Checks definitions against their jobs, and against the group that the caller is limited to. */
 export async function declare(
-  { store, jobs }: VerbParts,
+  { store, jobs, group }: VerbParts,
   definitions: readonly { name: string; definition: ScheduleDefinition }[],
 ): Promise<Declared[]> {
   const parsed = definitions.map(({ name, definition }) => ({
     name,
-    content: parseSchedule(name, definition),
+    content: parseSchedule(name, definition, group),
     paused: definition.paused ?? false,
   }))
   const asked = definitions.map(({ definition }) => definition.job)

@@ -1,12 +1,23 @@
-import { EscapementError } from '../errors.js'
 import type { Run } from '../runs/run.js'
-import { findRun, listAttempts, listRunsOfSchedule } from '../store/queries/runs.js'
+import { isUuid } from '../runs/uuid.js'
+import { findRun, listRunsOfSchedule } from '../store/queries/runs.js'
 import { type RunRow, toRun } from '../store/rows.js'
+import { readTogether, type Session } from '../store/store.js'
 import { type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
-import { type CancelOptions, cancelOne, type RetryReport, retryMany, retryOne } from './cancelling.js'
-import { checkOptions, LIST_RUNS, RETRY_RUNS, WITH_REASON } from './checked-schedules.js'
+import {
+  type CancelOptions,
+  cancelOne,
+  type RetryReport,
+  retryMany,
+  retryOne,
+  runNotFound,
+} from './cancelling.js'
+import { checkOptions, LIST_RUNS, RETRY_RUNS, SEARCH_RUNS, WITH_REASON } from './checked-schedules.js'
 import { createEnqueueing, type Enqueueing } from './enqueueing.js'
+import { type Attempt, type RunDetails, readAttempts, readDetails } from './run-details.js'
+import { type RunPage, type RunSearchOptions, searchRuns } from './run-search.js'
+import { forbidden } from './schedule-errors.js'
 import { LIST_DEFAULTS, type Schedules } from './schedules.js'
 import type { VerbParts } from './verb.js'
 
@@ -14,6 +25,17 @@ export interface Runs extends Enqueueing {
   get(id: string): Promise<Run>
   /** The runs of one schedule, newest first, at most 10,000: by plan time, manual ones by when they were asked for. */
   list(options: { schedule: string; limit?: number }): Promise<Run[]>
+  /**
+   * Runs of all schedules and of none, newest first, page by page: by plan time, or where a run has none by when it was asked
+   * for. Where only states of runs that have ended are asked for, and neither a schedule nor access to one group only, they
+   * come by when they ended. `from` and `to` are about the same time.
+   *
+   * However many runs there are, a page takes a bounded look: one that finds too little in it is short, or empty, and has a
+   * `nextPageToken` all the same.
+   */
+  search(options?: RunSearchOptions): Promise<RunPage>
+  /** A run with its attempts, its lease, what its schedule was when it asked for it, and in what that has changed since. */
+  details(id: string): Promise<RunDetails>
   /** Each failed attempt of a run, oldest first. */
   attempts(id: string): Promise<Attempt[]>
   /** Ends an open run; a handler that is at work on it is told, in whatever process. Repeating it changes nothing. */
@@ -22,15 +44,6 @@ export interface Runs extends Enqueueing {
   retry(id: string): Promise<void>
   /** The same for all runs that the filter finds and that have failed by now, the longest ago first. */
   retryAll(filter?: RetryFilter): Promise<RetryReport>
-}
-
-/** One failed try at a run. */
-export interface Attempt {
-  number: number
-  workerId: string | null
-  startedAt: Date | null
-  finishedAt: Date
-  error: { code: string; message: string; stack: string | null }
 }
 
 export interface RetryFilter {
@@ -42,34 +55,32 @@ export interface RetryFilter {
   finishedBefore?: InstantInput
 }
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
-
 export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
-  const { store, bus } = parts
-  async function findRow(id: string): Promise<RunRow> {
-    const row = UUID.test(id) ? await findRun(store, id) : undefined
+  const { store, group } = parts
+
+  async function findRow(id: string, session: Session = store): Promise<RunRow> {
+    const row = isUuid(id) ? await findRun(session, id, group) : undefined
     if (row) return row
-    throw new EscapementError('run_not_found', { message: `There is no run "${id}".`, details: { id } })
+    throw runNotFound(id)
   }
 
+  /** Within a group its schedule must still be in it when what belongs to it is read. */
+  const together = <T>(id: string, read: (session: Session, row: RunRow) => Promise<T>): Promise<T> =>
+    readTogether(store, async (session) => read(session, await findRow(id, session)))
+
   return {
-    ...createEnqueueing(parts),
+    ...(group === undefined ? createEnqueueing(parts) : noEnqueueing(group)),
     get: async (id) => toRun(await findRow(id)),
+    details: (id) => together(id, readDetails),
     async attempts(id) {
-      const { id: runId } = await findRow(id)
-      return (await listAttempts(store, runId)).map(({ code, message, stack, ...attempt }) => ({
-        number: attempt.number,
-        workerId: attempt.worker_id,
-        startedAt: attempt.started_at,
-        finishedAt: attempt.finished_at,
-        error: { code, message, stack },
-      }))
+      if (group !== undefined) return together(id, (session, row) => readAttempts(session, row.id))
+      return readAttempts(store, (await findRow(id)).id)
     },
     async cancel(id, options = {}) {
       checkOptions(options, WITH_REASON)
-      await cancelOne(store, bus, await findRow(id), options)
+      await cancelOne(parts, await findRow(id), options)
     },
-    retry: async (id) => retryOne(store, await findRow(id)),
+    retry: async (id) => retryOne(parts, await findRow(id)),
     async retryAll(filter = {}) {
       checkOptions(filter, RETRY_RUNS)
       const { job, queue, schedule, finishedAfter, finishedBefore } = filter
@@ -77,9 +88,10 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
         input === undefined
           ? undefined
           : new Date(readOrThrow('option_invalid', (report) => readInstant(input, field, report)))
-      return retryMany(store, {
+      return retryMany(parts, {
         job,
         queue,
+        group,
         scheduleId: schedule === undefined ? undefined : (await schedules.get(schedule)).id,
         finishedAfter: date(finishedAfter, 'finishedAfter'),
         finishedBefore: date(finishedBefore, 'finishedBefore'),
@@ -89,7 +101,22 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
       checkOptions(options, LIST_RUNS, ['schedule'])
       const { schedule, limit = LIST_DEFAULTS.limit } = options
       const { id } = await schedules.get(schedule)
-      return (await listRunsOfSchedule(store, { scheduleId: id, limit })).map(toRun)
+      return (await listRunsOfSchedule(store, { scheduleId: id, group, limit })).map(toRun)
+    },
+    async search(options = {}) {
+      checkOptions(options, SEARCH_RUNS)
+      const { schedule, scheduleId } = options
+      const named = schedule === undefined ? scheduleId : (await schedules.get(schedule)).id
+      if (scheduleId !== undefined && named !== scheduleId) return { runs: [], nextPageToken: null }
+      return searchRuns(parts, options, named)
     },
   }
+}
+
+/** A direct run belongs to no schedule, and so to no group. */
+function noEnqueueing(group: string): Enqueueing {
+  const refuse = async () => {
+    throw forbidden('Runs cannot be asked for directly', group)
+  }
+  return { enqueue: refuse, enqueueMany: refuse }
 }

@@ -6,8 +6,13 @@ import { didYouMean } from '../time/did-you-mean.js'
 
 const NAMES_FOR_HINT = 1_000
 
-export async function scheduleNotFound(session: Session, name: string): Promise<EscapementError> {
-  const known = await listNames(session, NAMES_FOR_HINT)
+/** In a group, one of another group is as if there were none: nothing here may tell them apart. */
+export async function scheduleNotFound(
+  session: Session,
+  name: string,
+  group?: string,
+): Promise<EscapementError> {
+  const known = await listNames(session, NAMES_FOR_HINT, group)
   return new EscapementError('schedule_not_found', {
     message: `There is no schedule "${name}"${didYouMean(name, known)}. List them with: escapement schedules list`,
     details: { name },
@@ -18,6 +23,22 @@ export function scheduleExists(name: string): EscapementError {
   return new EscapementError('schedule_exists', {
     message: `name: there is a schedule "${name}" already; choose another name, or delete that one first`,
     details: { name },
+  })
+}
+
+/** For those who must not learn more of it. */
+export function nameTaken(name: string): EscapementError {
+  return new EscapementError('schedule_exists', {
+    message: `name: "${name}" is taken; choose another`,
+    details: { name },
+  })
+}
+
+/** What a caller who is limited to a group may do to others: nothing, and it is told no more than that. */
+export function forbidden(message: string, group: string): EscapementError {
+  return new EscapementError('forbidden', {
+    message: `${message}: this access is limited to the group "${group}"`,
+    details: { group },
   })
 }
 

@@ -7,22 +7,24 @@ import {
   startingAtCreation,
 } from '../schedules/schedule.js'
 import { type ChangeRow, listChanges } from '../store/queries/changes.js'
-import { findSchedule, findSchedules, listSchedules, readNow } from '../store/queries/schedules.js'
+import { findSchedule, listSchedules, readNow } from '../store/queries/schedules.js'
 import { contentOf, type ScheduleRow, toSchedule } from '../store/rows.js'
-import type { Session } from '../store/store.js'
+import { readTogether, type Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
 import { type BackfillOptions, type BackfillReport, backfillRuns } from './backfill.js'
 import { changeSchedules } from './change.js'
 import { checkedSchedules } from './checked-schedules.js'
 import { definitionOf } from './definition.js'
+import type { Enqueued } from './enqueueing.js'
 import { type HistoryEntry, type HistoryOptions, readHistory } from './history.js'
 import { ledgerOf, type Occurrence, readRange } from './ledger.js'
 import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
 import { previewSchedule, type SchedulePreview } from './previewing.js'
-import { declare, putSchedules } from './put.js'
+import { declare, inOwnGroup, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-errors.js'
+import { isElsewhere, type SchedulePage, type SearchOptions, searchSchedules } from './searching.js'
 import { requestSkip } from './skipping.js'
 import { type SyncOptions, type SyncReport, syncSchedules } from './sync.js'
 import { type TriggerOptions, triggerRun } from './triggering.js'
@@ -44,6 +46,14 @@ export interface ListOptions {
 }
 
 export const LIST_DEFAULTS = { limit: 100 } satisfies ListOptions
+
+export interface PutOptions extends VerbOptions {
+  /**
+   * Refuse with `version_conflict` if the schedule is at another version than the one you have seen; 0 refuses with
+   * `schedule_exists` if there is one at all.
+   */
+  expectedVersion?: number
+}
 
 export interface DeleteOptions extends EditOptions {
   /**
@@ -90,12 +100,17 @@ export interface Schedules {
    * With `deleteWhenDone`, one that has no plan time left by then is deleted at once, and given as it was last,
    * `finished`; so it is for every verb that finds it done.
    */
-  put<Input>(name: string, definition: ScheduleDefinition<Input>, options?: EditOptions): Promise<Schedule>
+  put<Input>(name: string, definition: ScheduleDefinition<Input>, options?: PutOptions): Promise<Schedule>
   /** Replaces single fields; null takes an optional one away. */
   patch(name: string, fields: Patch, options?: EditOptions): Promise<Schedule>
   get(name: string): Promise<Schedule>
   /** In the order of their names; the name of the last one continues the list. */
   list(options?: ListOptions): Promise<Schedule[]>
+  /**
+   * In the order of their names, page by page, also by words. However many schedules there are, a page takes a bounded
+   * look: one that finds too little in it is short, or empty, and has a `nextPageToken` all the same.
+   */
+  search(options?: SearchOptions): Promise<SchedulePage>
   /** Plans nothing until it is resumed; runs that exist go on. Its plan times are recorded as `paused`. */
   pause(name: string, options?: PauseOptions): Promise<Schedule>
   /** Goes on with the next plan time to come, never with a stale one. */
@@ -108,6 +123,8 @@ export interface Schedules {
   unskip(name: string, planTime: InstantInput, options?: VerbOptions): Promise<void>
   /** Runs it now. Returns the run's id. */
   trigger(name: string, options?: TriggerOptions): Promise<string>
+  /** The same, and says whether the run is new: not where its key had one already. */
+  triggerRun(name: string, options?: TriggerOptions): Promise<Enqueued>
   /** Runs plan times of the past that were skipped. */
   backfill(name: string, options: BackfillOptions): Promise<BackfillReport>
   /** Keeps id and history. */
@@ -133,20 +150,18 @@ export interface Schedules {
 export type Patch = { [Field in keyof ScheduleDefinition]?: ScheduleDefinition[Field] | null }
 
 export function createSchedules(parts: VerbParts): Schedules {
-  const { store } = parts
+  const { store, group } = parts
 
-  async function findRow(name: string): Promise<ScheduleRow> {
-    const row = await findSchedule(store, name)
-    if (!row) throw await scheduleNotFound(store, name)
+  async function findRow(name: string, session: Session = store): Promise<ScheduleRow> {
+    const row = await findSchedule(session, name, group)
+    if (!row) throw await scheduleNotFound(session, name, group)
     return row
   }
 
-  /** Several reads that must fit together. */
-  function snapshot<T>(read: (session: Session) => Promise<T>): Promise<T> {
-    return store.transaction(async (session, tx) => {
-      await tx.script('set transaction isolation level repeatable read, read only')
-      return read(session)
-    })
+  /** Within a group it must still be in it when what belongs to it is read. */
+  function about<T>(name: string, read: (session: Session, row: ScheduleRow) => Promise<T>): Promise<T> {
+    const look = async (session: Session) => read(session, await findRow(name, session))
+    return group === undefined ? look(store) : readTogether(store, look)
   }
 
   const get = async (name: string) => toSchedule(await findRow(name))
@@ -163,7 +178,8 @@ export function createSchedules(parts: VerbParts): Schedules {
 
   const schedules: Schedules = {
     async put(name, definition, { actor, expectedVersion } = {}) {
-      const declared = await declare(parts, [{ name, definition: definition as ScheduleDefinition }])
+      const own = inOwnGroup(parts, definition as ScheduleDefinition)
+      const declared = await declare(parts, [{ name, definition: own }])
       const { ended } = await putSchedules(parts, { declared, action: 'put', actor, expectedVersion })
       return lastOrNow(name, ended.get(name))
     },
@@ -184,8 +200,11 @@ export function createSchedules(parts: VerbParts): Schedules {
     },
     get,
     async list({ after = '', limit = LIST_DEFAULTS.limit, ...filter } = {}) {
-      return (await listSchedules(store, filter, { after, limit })).map(toSchedule)
+      if (isElsewhere(parts, filter)) return []
+      const own = { ...filter, ...(group !== undefined && { group }) }
+      return (await listSchedules(store, own, { after, limit })).map(toSchedule)
     },
+    search: (options = {}) => searchSchedules(parts, options),
     async pause(name, options = {}) {
       return lastOrNow(name, await pauseOne(parts, name, options))
     },
@@ -196,7 +215,8 @@ export function createSchedules(parts: VerbParts): Schedules {
     resumeGroup: (group, options = {}) => resumeGroup(parts, group, options),
     skip: (name, planTime, options = {}) => requestSkip(parts, 'skip', name, planTime, options),
     unskip: (name, planTime, options = {}) => requestSkip(parts, 'unskip', name, planTime, options),
-    trigger: (name, options = {}) => triggerRun(parts, name, options),
+    trigger: async (name, options = {}) => (await triggerRun(parts, name, options)).id,
+    triggerRun: (name, options = {}) => triggerRun(parts, name, options),
     backfill: (name, options) => backfillRuns(parts, name, options),
     async rename(name, to, { actor, expectedVersion } = {}) {
       const [declared] = await declare(parts, [
@@ -218,11 +238,11 @@ export function createSchedules(parts: VerbParts): Schedules {
         await deleteLocked(context, [row], runs)
       })
     },
-    async preview(name, { after, count = 10 } = {}) {
-      const row = await findRow(name)
-      const from = after === undefined ? await readNow(store) : instant(after, 'after')
-      return previewSchedule(store, row, { after: from, count })
-    },
+    preview: (name, { after, count = 10 } = {}) =>
+      about(name, async (session, row) => {
+        const from = after === undefined ? await readNow(session) : instant(after, 'after')
+        return previewSchedule(session, row, { after: from, count })
+      }),
     async diff(name, fields, { count = 10 } = {}) {
       const row = await findRow(name)
       const [declared] = await declare(parts, [{ name, definition: patched(row, fields) }])
@@ -231,23 +251,16 @@ export function createSchedules(parts: VerbParts): Schedules {
       const content = startingAtCreation(declared!.content, createdAt)
       return diffContents(contentOf(row), content, { now, count, createdAt })
     },
-    async occurrences(name, { from, to }) {
-      const row = await findRow(name)
-      const range = readRange(row, { from, to })
-      return snapshot(async (session) => {
-        const [current] = await findSchedules(session, [row.id])
-        if (!current) throw await scheduleNotFound(session, name)
-        return ledgerOf(session, current, range, await readNow(session))
-      })
-    },
-    async history(name, options = {}) {
-      const { id } = await findRow(name)
-      return readHistory(store, id, options)
-    },
-    async changes(name, { pageToken = null, limit = CHANGES_DEFAULTS.limit } = {}) {
-      const { id } = await findRow(name)
-      return (await listChanges(store, id, { before: pageToken, limit })).map(toChange)
-    },
+    occurrences: (name, { from, to }) =>
+      readTogether(store, async (session) => {
+        const row = await findRow(name, session)
+        return ledgerOf(session, row, readRange(row, { from, to }), await readNow(session))
+      }),
+    history: (name, options = {}) => about(name, (session, { id }) => readHistory(session, id, options)),
+    changes: (name, { pageToken = null, limit = CHANGES_DEFAULTS.limit } = {}) =>
+      about(name, async (session, { id }) =>
+        (await listChanges(session, id, { before: pageToken, limit })).map(toChange),
+      ),
     sync: (definitions, options = {}) => syncSchedules(parts, definitions, options),
   }
   return checkedSchedules(schedules)

@@ -1,7 +1,7 @@
 import { costOfBounds } from '../schedules/bounds.js'
 import type { ScheduleDefinition } from '../schedules/schedule.js'
 import { listSchedules } from '../store/queries/schedules.js'
-import { type Declared, declare, putSchedules } from './put.js'
+import { type Declared, declare, inOwnGroup, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
@@ -37,7 +37,10 @@ export async function syncSchedules(
   definitions: Readonly<Record<string, ScheduleDefinition>>,
   { actor, source = SYNC_DEFAULTS.source, prune = SYNC_DEFAULTS.prune }: SyncOptions,
 ): Promise<SyncReport> {
-  const entries = Object.entries(definitions).map(([name, definition]) => ({ name, definition }))
+  const entries = Object.entries(definitions).map(([name, definition]) => ({
+    name,
+    definition: inOwnGroup(parts, definition),
+  }))
   const declared = await declare(parts, entries)
   const changed: string[] = []
   for (const chunk of chunksOf(declared)) {
@@ -74,7 +77,8 @@ async function pruneSource(
   const deleted: string[] = []
   let after = ''
   for (;;) {
-    const page = await listSchedules(parts.store, { source }, { after, limit: CHUNK })
+    const own = { source, ...(parts.group !== undefined && { group: parts.group }) }
+    const page = await listSchedules(parts.store, own, { after, limit: CHUNK })
     if (page.length === 0) return deleted
     after = page.at(-1)!.name
     const names = page.map(({ name }) => name).filter((name) => !declared.has(name))

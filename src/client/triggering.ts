@@ -12,6 +12,7 @@ import { findSchedule } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import { logAction } from './change.js'
 import type { ChangeContext } from './change-context.js'
+import type { Enqueued } from './enqueueing.js'
 import { checkInputOf, findJob } from './known-jobs.js'
 import { settleFirst } from './settling.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
@@ -25,13 +26,13 @@ export interface TriggerOptions extends VerbOptions {
   scope?: string
 }
 
-/** Runs the schedule's job now, whatever its timing and state, after what is due of it. Returns the run's id. */
-export async function triggerRun(parts: VerbParts, name: string, options: TriggerOptions): Promise<string> {
+/** Runs the schedule's job now, whatever its timing and state, after what is due of it. */
+export async function triggerRun(parts: VerbParts, name: string, options: TriggerOptions): Promise<Enqueued> {
   if (options.input !== undefined) {
     const mistake = jsonMistake(options.input, 'input')
     if (mistake) throw mistakesError('input_invalid', [mistake])
     // Before the lock: a schema is the user's code.
-    const row = await findSchedule(parts.store, name)
+    const row = await findSchedule(parts.store, name, parts.group)
     if (row) await checkInputOf(await findJob(parts, row.job), options.input)
   }
   const verb = { action: 'trigger', actor: options.actor }
@@ -47,7 +48,7 @@ async function insert(
   context: ChangeContext,
   row: ScheduleRow,
   options: TriggerOptions,
-): Promise<string | EscapementError> {
+): Promise<Enqueued | EscapementError> {
   const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
   if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
   const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
@@ -66,7 +67,7 @@ async function insert(
     await notify(context.session, context.channel, 'runs')
     context.created.push(runCreated({ id, scope, planTime: null }, row))
   }
-  return id
+  return { id, created: isNew }
 }
 
 function unknownScope({ name, scopes }: ScheduleRow, scope: string): EscapementError {

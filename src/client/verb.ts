@@ -21,6 +21,8 @@ export interface VerbParts {
   bus: EventBus
   /** The version of the zone data that this process computes with. */
   zoneData: string
+  /** Where it is set, schedules of other groups are as if there were none. */
+  group?: string
 }
 
 export interface VerbOptions {
@@ -81,7 +83,7 @@ function refuseBacklog(): never {
 
 /** One transaction: newer zone data and pauses that have ended come first, and then the step. */
 async function lockAndDo<R>(
-  { store, bus, zoneData }: VerbParts,
+  { store, bus, zoneData, group }: VerbParts,
   names: readonly string[],
   options: LockOptions & { scopes: ProvidedScopes; step: Step<R>; ifIncomplete: () => R },
 ): Promise<R> {
@@ -91,7 +93,7 @@ async function lockAndDo<R>(
   const replaced: CancelledRun[] = []
   let moved: readonly string[] = []
   const done = await store.transaction(async (session) => {
-    const { rows, now } = await lockNamed(session, names)
+    const { rows, now } = await lockNamed(session, names, group)
     const told = { acts, created, replaced, ended: new Map<string, ScheduleRow>() }
     const context = { session, channel: store.channel, now, action, actor, scopes, zoneData, ...told }
     const zoned = await applyZoneDataTo(context, rows)
@@ -99,7 +101,7 @@ async function lockAndDo<R>(
     if (!zoned.isComplete) return options.ifIncomplete()
     const hasEnded = await endPauses(context, rows)
     const isChanged = hasEnded || moved.length > 0
-    const result = await step(context, isChanged ? (await lockNamed(session, names)).rows : rows)
+    const result = await step(context, isChanged ? (await lockNamed(session, names, group)).rows : rows)
     await notify(session, store.channel, 'schedules')
     return result
   })
@@ -110,10 +112,12 @@ async function lockAndDo<R>(
   return done
 }
 
-/** One that was renamed while we waited for its lock is not the one that was asked for. */
-async function lockNamed(session: Session, names: readonly string[]) {
-  const { rows, now } = await lockSchedules(session, names)
-  return { rows: rows.filter(({ name }) => names.includes(name)), now }
+/** One that was renamed, or moved to another group, while we waited for its lock is not the one that was asked for. */
+async function lockNamed(session: Session, names: readonly string[], group: string | undefined) {
+  const { rows, now } = await lockSchedules(session, names, group)
+  const isAsked = (row: ScheduleRow) =>
+    names.includes(row.name) && (group === undefined || row.group === group)
+  return { rows: rows.filter(isAsked), now }
 }
 
 /** The same for one schedule that must exist. */
@@ -124,7 +128,7 @@ export function withLockedOne<T>(
   work: (context: ChangeContext, row: ScheduleRow) => Promise<T>,
 ): Promise<T> {
   return withLocked(parts, [name], options, async (context, [row]) => {
-    if (!row) throw await scheduleNotFound(context.session, name)
+    if (!row) throw await scheduleNotFound(context.session, name, parts.group)
     return work(context, row)
   })
 }

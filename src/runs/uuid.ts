@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto'
 import type { Instant } from '../time/instant.js'
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+
+export function isUuid(text: unknown): boolean {
+  return typeof text === 'string' && UUID.test(text)
+}
+
 /** The first 16 bytes as a UUID of that version, with the variant of RFC 9562. */
 export function uuidFrom(bytes: Buffer, version: 5 | 7 | 8): string {
   bytes[6] = (bytes[6]! & 0x0f) | (version << 4)

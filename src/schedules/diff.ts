@@ -31,14 +31,19 @@ export function diffContents(
   const range = { now, count: 2 * count + 10, createdAt }
   const [old, next] = [nextTimes(before, range), nextTimes(after, range)]
   const { removed, moved, added, kept } = diffPlanTimes(old, next, { shown: count, asked: range.count })
-  const names = Object.keys(after) as (keyof ScheduleContent)[]
   return {
     removed: removed.map(formatInstant),
     moved: moved.map(({ from, to }) => ({ from: formatInstant(from), to: formatInstant(to) })),
     added: added.map(formatInstant),
     kept: kept.map(formatInstant),
-    fields: names.filter((name) => canonical(before[name]) !== canonical(after[name])),
+    fields: changedFields(before, after),
   }
+}
+
+/** The names of what differs. */
+export function changedFields<Fields extends object>(before: Fields, after: Fields): string[] {
+  const names = Object.keys(after) as (keyof Fields & string)[]
+  return names.filter((name) => canonical(before[name]) !== canonical(after[name]))
 }
 
 interface Shift {

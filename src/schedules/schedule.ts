@@ -119,11 +119,25 @@ const FIELDS: readonly string[] = [
   ...POLICY_FIELDS,
 ] satisfies (keyof ScheduleDefinition)[]
 
-/** Checks a definition and fills in its defaults. Every mistake is reported at once, by field. */
-export function parseSchedule(name: string, definition: ScheduleDefinition): ScheduleContent {
+/**
+ * Checks a definition and fills in its defaults. Every mistake is reported at once, by field. With `within`, it must be of
+ * that group.
+ */
+export function parseSchedule(
+  name: string,
+  definition: ScheduleDefinition,
+  within?: string,
+): ScheduleContent {
   return readOrThrow('schedule_invalid', (report) => {
     readName(name, report)
-    return readContent(definition, report)
+    const content = readContent(definition, report)
+    if (within !== undefined && content && content.group !== within) {
+      report(
+        'group',
+        `${quote(content.group)} – must be ${quote(within)}: this access is limited to that group`,
+      )
+    }
+    return content
   })
 }
 

@@ -64,6 +64,14 @@ export function createStore(database: Database, schema: string, clock: Clock): S
   }
 }
 
+/** Several reads that must fit together: all of them see the database as it was at the first. */
+export function readTogether<T>(store: Store, read: (session: Session) => Promise<T>): Promise<T> {
+  return store.transaction(async (session, tx) => {
+    await tx.script('set transaction isolation level repeatable read, read only')
+    return read(session)
+  })
+}
+
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

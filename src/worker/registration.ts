@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto'
 import os from 'node:os'
 import type { AnyJob } from '../runs/job.js'
+import { policiesOf } from '../runs/job-policies.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { publishJobs, registerWorker, removeWorker } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
@@ -77,21 +78,6 @@ export function createRegistration(
       letGoOfLock = null
       lock = null
     },
-  }
-}
-
-function policiesOf({ retry, timeoutMs, leaseMs, onStale, concurrency, concurrencyKey, ...job }: AnyJob) {
-  return {
-    retry,
-    timeoutMs,
-    leaseMs,
-    onStale,
-    concurrency,
-    concurrencyKey,
-    transactional: job.transactional,
-    gate: job.gate !== undefined,
-    provider: job.scopes !== undefined,
-    inputSchema: job.inputSchema,
   }
 }
 

@@ -125,6 +125,8 @@ export interface FailedFilter {
   job?: string | undefined
   queue?: string | undefined
   scheduleId?: string | undefined
+  /** Of schedules of this group. */
+  group?: string | undefined
   finishedAfter?: Date | undefined
   finishedBefore?: Date | undefined
 }
@@ -146,6 +148,7 @@ export async function listFailed(
      from {schema}.runs_ended as e join {schema}.runs_asked as r on r.id = e.id
      where e.state = 'failed' and e.finished_at <= $9 and ($1::timestamptz is null or (e.finished_at, e.id) > ($1, $2))
        and ($4::text is null or r.job = $4) and ($5::text is null or r.queue = $5) and ($6::uuid is null or r.schedule_id = $6)
+       and ($10::text is null or (select s."group" from {schema}.schedules as s where s.id = r.schedule_id) = $10)
        and ($7::timestamptz is null or e.finished_at >= $7) and ($8::timestamptz is null or e.finished_at < $8)
      order by e.finished_at, e.id limit $3`,
     [
@@ -158,6 +161,7 @@ export async function listFailed(
       filter.finishedAfter ?? null,
       filter.finishedBefore ?? null,
       through,
+      filter.group ?? null,
     ],
   )
 }

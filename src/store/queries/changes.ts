@@ -62,6 +62,20 @@ export function listChanges(
   )
 }
 
+/** What one version of a schedule held, and what it was called. */
+export async function findVersion(
+  session: Session,
+  scheduleId: string,
+  version: number,
+): Promise<{ name: string | null; content: ScheduleContent } | undefined> {
+  const [row] = await session.query<{ name: string | null; content: ScheduleContent }>(
+    `select name, after as content from {schema}.changes
+     where schedule_id = $1 and after is not null and version = $2 order by id desc limit 1`,
+    [scheduleId, version],
+  )
+  return row
+}
+
 /** What these versions of a schedule held. */
 export function listContents(
   session: Session,

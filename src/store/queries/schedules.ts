@@ -4,10 +4,16 @@ import { SCHEDULE_COLUMNS, SCHEDULES_AND_CURSORS, type ScheduleRow } from '../ro
 import { NOW, type Session } from '../store.js'
 import type { ChangeWrite } from './changes.js'
 
-export async function findSchedule(session: Session, name: string): Promise<ScheduleRow | undefined> {
+/** Of this group, where one is given; so in all that follow here. */
+export async function findSchedule(
+  session: Session,
+  name: string,
+  group?: string,
+): Promise<ScheduleRow | undefined> {
   const [row] = await session.query<ScheduleRow>(
-    `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS} where s.name = $1`,
-    [name],
+    `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS}
+     where s.name = $1 and ($2::text is null or s."group" = $2)`,
+    [name, group ?? null],
   )
   return row
 }
@@ -62,12 +68,13 @@ export function listSchedules(
 export async function lockSchedules(
   session: Session,
   names: readonly string[],
+  group?: string,
 ): Promise<{ rows: ScheduleRow[]; now: Instant }> {
   const locked = await session.query<{ schedule_id: string }>(
     `select c.schedule_id from {schema}.cursors as c
      join {schema}.schedules as s on s.id = c.schedule_id
-     where s.name = any($1) order by c.schedule_id for update of c`,
-    [names],
+     where s.name = any($1) and ($2::text is null or s."group" = $2) order by c.schedule_id for update of c`,
+    [names, group ?? null],
   )
   const rows = await session.query<ScheduleRow & { now: Date }>(
     `select ${SCHEDULE_COLUMNS}, ${NOW} as now from ${SCHEDULES_AND_CURSORS} where s.id = any($2) order by s.id`,
@@ -94,10 +101,15 @@ export function listInputs(
 }
 
 /** Those of these names that are paused. */
-export async function listPaused(session: Session, names: readonly string[]): Promise<string[]> {
+export async function listPaused(
+  session: Session,
+  names: readonly string[],
+  group?: string,
+): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
-    `select name from {schema}.schedules where name = any($1) and state = 'paused'`,
-    [names],
+    `select name from {schema}.schedules
+     where name = any($1) and state = 'paused' and ($2::text is null or "group" = $2)`,
+    [names, group ?? null],
   )
   return rows.map(({ name }) => name)
 }
@@ -106,19 +118,21 @@ export async function listPaused(session: Session, names: readonly string[]): Pr
 export async function listCreations(
   session: Session,
   names: readonly string[],
+  group?: string,
 ): Promise<Map<string, Instant>> {
   const rows = await session.query<{ name: string; created_at: Date }>(
-    'select name, created_at from {schema}.schedules where name = any($1)',
-    [names],
+    `select name, created_at from {schema}.schedules
+     where name = any($1) and ($2::text is null or "group" = $2)`,
+    [names, group ?? null],
   )
   return new Map(rows.map(({ name, created_at }) => [name, created_at.getTime()]))
 }
 
 /** Names near to one that is not there, for a hint. */
-export async function listNames(session: Session, limit: number): Promise<string[]> {
+export async function listNames(session: Session, limit: number, group?: string): Promise<string[]> {
   const rows = await session.query<{ name: string }>(
-    'select name from {schema}.schedules order by name limit $1',
-    [limit],
+    `select name from {schema}.schedules where $2::text is null or "group" = $2 order by name limit $1`,
+    [limit, group ?? null],
   )
   return rows.map(({ name }) => name)
 }
@@ -134,6 +148,19 @@ export async function listGroup(
     [group, after, limit],
   )
   return rows.map(({ name }) => name)
+}
+
+/** Those of these schedules that are in the group. */
+export async function listMembers(
+  session: Session,
+  ids: readonly string[],
+  group: string,
+): Promise<Set<string>> {
+  const rows = await session.query<{ id: string }>(
+    'select id from {schema}.schedules where id = any($1) and "group" = $2',
+    [ids, group],
+  )
+  return new Set(rows.map(({ id }) => id))
 }
 
 export async function readNow(session: Session): Promise<Instant> {

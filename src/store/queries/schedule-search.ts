@@ -1,0 +1,146 @@
+import type { ScheduleState } from '../../schedules/schedule.js'
+import { SCHEDULE_COLUMNS, type ScheduleRow } from '../rows.js'
+import type { Session } from '../store.js'
+
+export interface SearchFilter {
+  state?: ScheduleState | undefined
+  group?: string | undefined
+  job?: string | undefined
+  source?: string | undefined
+  /** Beginnings of words, all of which must be there. */
+  words: readonly string[]
+}
+
+/** What separates words: all of ASCII that is neither letter nor digit. */
+const BETWEEN_WORDS = '[\\t-\\r -/:-@[-`{-~]+'
+/** Cut, since neither an index nor a word in it may be of any length. */
+const TEXT = `lower((s.name || ' ' || left(s.job, 200) || ' ' || coalesce(s."group", '') || ' ' ||
+  coalesce(left(s.description, 500), '')) collate "default") collate "C"`
+/** As the index `schedules_by_words` has them. */
+const WORDS = `array_to_tsvector(array_remove(regexp_split_to_array(${TEXT}, '${BETWEEN_WORDS}'), ''))`
+
+/** One for each index that gives a filter in the order of names. */
+const PATHS = {
+  name: 'true',
+  state: 's.state = $4',
+  group: 's."group" = $5',
+  groupAndState: 's."group" = $5 and s.state = $4',
+  job: 's.job = $6',
+  jobAndState: 's.job = $6 and s.state = $4',
+  source: 's.source = $7',
+}
+
+function pathOf({ state, group, job, source }: SearchFilter): keyof typeof PATHS {
+  if (group !== undefined) return state === undefined ? 'group' : 'groupAndState'
+  if (job !== undefined) return state === undefined ? 'job' : 'jobAndState'
+  if (source !== undefined) return 'source'
+  return state === undefined ? 'name' : 'state'
+}
+
+/** Whether one index holds exactly what the filter asks for. */
+export function isIndexed({ state, group, job, source, words }: SearchFilter): boolean {
+  const labels = [group, job, source].filter((label) => label !== undefined).length
+  return words.length === 0 && labels <= 1 && (source === undefined || state === undefined)
+}
+
+const IS_WANTED = `($4::text is null or w.state = $4) and ($5::text is null or w."group" = $5)
+  and ($6::text is null or w.job = $6) and ($7::text is null or w.source = $7)`
+
+/** In small letters as the database makes them, which may know fewer than we do. */
+const PATTERNS = `(select array_agg(lower(pattern collate "default")) from unnest($8::text[]) as pattern)::text[]`
+
+const LOOKS = Object.fromEntries(
+  Object.entries(PATHS).map(([path, condition]) => [
+    path,
+    `with w as materialized (
+       select s.id, s.name, s.state, s."group", s.job, s.source, case when cardinality($8::text[]) > 0 then ${TEXT} end as text
+       from {schema}.schedules as s where ${condition} and s.name > $1 order by s.name limit $2
+     ),
+     found as materialized (
+       select w.id, w.name from w where ${IS_WANTED} and (cardinality($8) = 0 or w.text ~ all (${PATTERNS})) order by w.name limit $3
+     )
+     select ${SCHEDULE_COLUMNS}, looked.through
+     from (select case when count(*) = $2 then max(name) end as through from w) as looked
+     left join found on true
+     left join {schema}.schedules as s on s.id = found.id
+     left join {schema}.cursors as c on c.schedule_id = s.id
+     order by found.name`,
+  ]),
+) as Record<keyof typeof PATHS, string>
+
+export interface SchedulesFound {
+  rows: ScheduleRow[]
+  /** The last name that was looked at; null where there were no more. */
+  through: string | null
+}
+
+/**
+ * Looks at the `size` schedules after the name `after`, of those that an index gives in the order of names, and gives the
+ * first `limit` of them that the filter asks for.
+ */
+export async function lookForSchedules(
+  session: Session,
+  filter: SearchFilter,
+  { after, size, limit }: { after: string; size: number; limit: number },
+): Promise<SchedulesFound> {
+  const rows = await session.query<ScheduleRow & { through: string | null }>(LOOKS[pathOf(filter)], [
+    after,
+    size,
+    limit,
+    ...labelsOf(filter),
+    filter.words.map((word) => `(^|${BETWEEN_WORDS})${word}`),
+  ])
+  return { rows: rows.filter(isThere), through: rows[0]!.through }
+}
+
+/** As many as are found by their words and sorted in a moment. */
+const MOST_BY_WORDS = 250_000
+
+/**
+ * The first `limit` schedules after the name `after` that the filter asks for, of those that have its words; null where
+ * those are too many. The index of words knows no order: all of them are found first.
+ */
+export async function findByWords(
+  session: Session,
+  filter: SearchFilter,
+  { after, limit }: { after: string; limit: number },
+): Promise<ScheduleRow[] | null> {
+  const rows = await session.query<ScheduleRow & { is_all: boolean }>(FIND_BY_WORDS, [
+    after,
+    MOST_BY_WORDS + 1,
+    limit,
+    ...labelsOf(filter),
+    filter.words.map((word) => `'${word}':*`).join(' & '),
+  ])
+  return rows[0]!.is_all ? rows.filter(isThere) : null
+}
+
+// Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and each row of those is
+// split into words again: seconds instead of a tenth of one. The memory is set before it is needed, by the query that
+// the index is asked.
+const FIND_BY_WORDS = `
+  with w as materialized (
+    select s.id, s.name, s.state, s."group", s.job, s.source from {schema}.schedules as s
+    where ${WORDS} @@ (
+      select case when set_config('work_mem', '64MB', true) <> '' then lower($8 collate "default")::tsquery end
+    )
+    limit $2
+  ),
+  found as materialized (
+    select w.id, w.name from w where w.name > $1 and ${IS_WANTED} order by w.name limit $3
+  )
+  select ${SCHEDULE_COLUMNS}, counted.is_all
+  from (select count(*) < $2 as is_all from w) as counted
+  left join found on true
+  left join {schema}.schedules as s on s.id = found.id
+  left join {schema}.cursors as c on c.schedule_id = s.id
+  order by found.name`
+
+function labelsOf({ state, group, job, source }: SearchFilter) {
+  return [state ?? null, group ?? null, job ?? null, source ?? null]
+}
+
+/** Not the row that stands for none, and not a schedule whose cursor is lost: that is damage, and reconciling mends it. */
+function isThere(row: ScheduleRow): boolean {
+  return row.id !== null && row.cursor_version !== null
+}
