@@ -15,6 +15,8 @@ export type ErrorCode =
   | 'range_too_large'
   | 'provider_failed'
   | 'run_not_found'
+  | 'token_not_found'
+  | 'forbidden'
   | 'timing_invalid'
   | 'transition_invalid'
   | 'input_invalid'
@@ -39,6 +41,16 @@ export type ErrorCode =
   | 'gate_unavailable'
   | 'timed_out'
   | 'closed'
+  | 'malformed_request'
+  | 'request_invalid'
+  | 'unauthorized'
+  | 'csrf_missing'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'body_too_large'
+  | 'media_type_unsupported'
+  | 'too_many_readers'
+  | 'internal_error'
 
 /** One thing that is wrong with an input: where, what was given, and what to do. */
 export interface Mistake {

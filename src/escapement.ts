@@ -6,6 +6,7 @@ import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createOverview, type Overview } from './client/overview.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
+import { createTokens, type Tokens } from './client/tokens.js'
 import { createTransitions, type Transitions } from './client/transitions.js'
 import { EscapementError } from './errors.js'
 import { createEventBus, type EventName, type Listener } from './events/bus.js'
@@ -50,6 +51,8 @@ export interface Escapement extends Overview {
   inGroup(group: string): GroupAccess
   /** Whether runs are begun at all, in all processes. */
   readonly claiming: Claiming
+  /** Who may use the HTTP API. */
+  readonly tokens: Tokens
   /** Defines and registers a job, or registers one that `defineJob` made. */
   job<Schema extends StandardSchemaV1 = StandardSchemaV1<unknown>, Transactional extends boolean = false>(
     name: string,
@@ -231,6 +234,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
       return { schedules: own, runs: createRuns(limited, own) }
     },
     claiming,
+    tokens: createTokens(store),
     job(nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob {
       const job = typeof nameOrJob === 'string' ? defineJob(nameOrJob, definition!) : nameOrJob
       jobs.add(job)

@@ -29,6 +29,7 @@ export type {
 } from './client/schedules.js'
 export type { SchedulePage, SearchOptions } from './client/searching.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
+export type { AccessRole, Token, TokenDefinition, TokenHolder, Tokens } from './client/tokens.js'
 export type { FieldStatus, TransitionStatus, Transitions } from './client/transitions.js'
 export type { TriggerOptions } from './client/triggering.js'
 export type { EditOptions, VerbOptions } from './client/verb.js'

@@ -15,7 +15,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['events'],
   ['client', 'scheduler', 'worker', 'sweeper'],
   ['escapement', 'options', 'config'],
-  ['server', 'testing', 'adapters', 'index'],
+  ['server', 'http-client', 'testing', 'adapters', 'index'],
   ['cli'],
 ]
 /** Neighbours in one layer that one of them may import from. */
@@ -27,6 +27,8 @@ const NEIGHBOURS: Readonly<Record<string, readonly string[]>> = {
   scheduler: ['client'],
   escapement: ['options'],
   config: ['options'],
+  // Types alone: what the server's operations take and answer.
+  'http-client': ['server'],
 }
 
 const source = fileURLToPath(new URL('../src', import.meta.url))

@@ -1,18 +1,14 @@
 import fs from 'node:fs'
+import { userInfo } from 'node:os'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
-import type { AuditReport } from '../client/audit.js'
-import type { Diagnosis } from '../client/doctor.js'
-import type { TransitionStatus } from '../client/transitions.js'
 import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
 import { createEscapement, type Escapement } from '../escapement.js'
+import { createHttpClient, type HttpClient } from '../http-client/index.js'
 import type { DatabaseOption } from '../options.js'
-import type { Schedule } from '../schedules/schedule.js'
+import { createHandler } from '../server/handler.js'
 import { readDirectoryLock } from '../store/directory-lock.js'
-import type { SweepOptions } from '../sweeper/sweeper.js'
-import { zoneDataVersion } from '../time/zone.js'
-import type { SweepReport } from '../transitions/change.js'
 import type { DeclaredTable } from '../transitions/row-declaration.js'
 
 export interface DatabaseFlags {
@@ -23,6 +19,7 @@ export interface DatabaseFlags {
 
 export interface ConnectionFlags extends DatabaseFlags {
   url?: string
+  token?: string
 }
 
 const DEFAULT_DIRECTORY = './.escapement'
@@ -39,13 +36,15 @@ export function withDatabaseFlags(command: Command): Command {
 
 /** The same and `--url`: for commands that can also ask a running server. */
 export function withConnectionFlags(command: Command): Command {
-  return withDatabaseFlags(command).addOption(
-    new Option('--url <url>', 'server to ask (default: $ESCAPEMENT_URL)').conflicts([
-      'database',
-      'directory',
-      'schema',
-    ]),
-  )
+  return withDatabaseFlags(command)
+    .addOption(
+      new Option('--url <url>', 'server to ask (default: $ESCAPEMENT_URL)').conflicts([
+        'database',
+        'directory',
+        'schema',
+      ]),
+    )
+    .option('--token <token>', 'what opens that server (default: $ESCAPEMENT_TOKEN)')
 }
 
 /** What is on the command line beats the environment. */
@@ -59,16 +58,9 @@ export function databaseOf({ database, directory }: DatabaseFlags, command: Comm
   return process.env.DATABASE_URL ?? { directory }
 }
 
-/** What commands need, whether it comes from a server or straight from a database. */
+/** The API, whether a server answers it or, for a database, this process. */
 export interface Connection {
-  listSchedules(): Promise<Schedule[]>
-  audit(): Promise<AuditReport>
-  diagnose(): Promise<Diagnosis[]>
-  /** The version of the time zone data of the process that answers. */
-  zoneData(): Promise<string>
-  listTransitions(): Promise<TransitionStatus[]>
-  /** One batch of each table. */
-  sweep(options: SweepOptions): Promise<SweepReport>
+  client: HttpClient
   close(): Promise<void>
 }
 
@@ -76,18 +68,18 @@ export interface Connection {
  * A server if one is named; else a database if one is named; else whatever runs on the folder, found by its lock
  * file; else the folder itself.
  */
-export async function connect(
+async function connect(
   flags: ConnectionFlags,
   command: Command,
   config: () => Promise<EscapementConfig> = async () => ({}),
 ): Promise<Connection> {
   const isDatabaseNamed = isGiven(command, 'database', 'directory')
   const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL)
-  if (url !== undefined) return toServer(url)
+  if (url !== undefined) return toServer(url, flags)
   const database = databaseOf(flags, command)
   if (typeof database === 'object' && 'directory' in database) {
     const owner = await readDirectoryLock(database.directory)
-    if (owner?.url) return toServer(owner.url)
+    if (owner?.url) return toServer(owner.url, flags)
     if (!fs.existsSync(path.join(database.directory, 'data'))) throw nothingThere(database.directory)
   }
   return toDatabase(database, flags.schema, await config())
@@ -127,98 +119,39 @@ async function toDatabase(
     await escapement.close()
     throw error
   }
+  const handler = createHandler(escapement, {
+    authenticate: () => ({ name: userInfo().username, role: 'admin' }),
+  })
   return {
-    listSchedules: () => allPages((after) => escapement.schedules.list({ after, limit: PAGE })),
-    audit: () => escapement.audit(),
-    diagnose: () => escapement.doctor(),
-    zoneData: async () => zoneDataVersion(),
-    listTransitions: () => escapement.transitions.list(),
-    sweep: (options) => escapement.transitions.sweep(options),
+    client: createHttpClient({ url: 'http://localhost', fetch: handler, timeoutMs: LONGEST_TIMEOUT_MS }),
     close: () => escapement.close(),
   }
 }
 
-function toServer(url: string): Connection {
+/** Nobody waits at the other end of a connection that may have gone. */
+const LONGEST_TIMEOUT_MS = 2_147_483_647
+/** An audit of a large database takes its time. */
+const SERVER_TIMEOUT_MS = 600_000
+
+function toServer(url: string, { token = process.env.ESCAPEMENT_TOKEN }: ConnectionFlags): Connection {
+  const credentials = token === undefined ? {} : { token }
   return {
-    listSchedules: () =>
-      allPages(async (after) => {
-        const query = new URLSearchParams({ pageToken: after, limit: String(PAGE) })
-        const page = await getJson<{ schedules: Json<Schedule>[] }>(url, `/api/v1/schedules?${query}`)
-        return page.schedules.map(withDates)
-      }),
-    audit: () => getJson<AuditReport>(url, '/api/v1/audit'),
-    diagnose: () => getJson<Diagnosis[]>(url, '/api/v1/doctor'),
-    zoneData: async () => (await getJson<{ zoneData: string }>(url, '/health')).zoneData,
-    async listTransitions() {
-      const { transitions } = await getJson<{ transitions: TransitionStatus[] }>(url, '/api/v1/transitions')
-      return transitions.map(statusWithDates)
-    },
-    sweep: (options) =>
-      getJson<SweepReport>(url, '/api/v1/transitions/sweep', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(options),
-      }),
+    client: createHttpClient({ url, timeoutMs: SERVER_TIMEOUT_MS, ...credentials }),
     close: async () => {},
   }
 }
 
-const PAGE = 1000
-
-async function allPages(page: (after: string) => Promise<Schedule[]>): Promise<Schedule[]> {
-  const all: Schedule[] = []
-  for (;;) {
-    const found = await page(all.at(-1)?.name ?? '')
-    all.push(...found)
-    if (found.length < PAGE) return all
-  }
-}
-
-async function getJson<Body>(url: string, route: string, request: RequestInit = {}): Promise<Body> {
-  let response: Response
+/** Asks, shows what came, and lets go, whatever happens. */
+export async function withConnection(
+  flags: ConnectionFlags,
+  command: Command,
+  work: (client: HttpClient) => Promise<void>,
+  config?: () => Promise<EscapementConfig>,
+): Promise<void> {
+  const connection = await connect(flags, command, config)
   try {
-    response = await fetch(new URL(route, url), request)
-  } catch (error) {
-    throw new EscapementError('server_unreachable', {
-      message: `No server answers at ${url}. Start one with "escapement up", or name another --url.`,
-      cause: error,
-    })
+    await work(connection.client)
+  } finally {
+    await connection.close()
   }
-  if (response.ok) {
-    return response.json().catch((error) => {
-      throw new EscapementError('server_unreachable', {
-        message: `What answers at ${url} is not Escapement. Name another --url.`,
-        cause: error,
-      })
-    }) as Promise<Body>
-  }
-  const problem = (await response.json().catch(() => ({}))) as { detail?: string }
-  throw new EscapementError('server_unreachable', {
-    message: `${url} answered ${response.status}: ${problem.detail ?? response.statusText}`,
-  })
-}
-
-/** What a value is after it has travelled as JSON: dates are text. */
-type Json<T> = {
-  [Key in keyof T]: T[Key] extends Date ? string : T[Key] extends Date | null ? string | null : T[Key]
-}
-
-function withDates(schedule: Json<Schedule>): Schedule {
-  const { startAt, endAt, nextAt, createdAt, updatedAt } = schedule
-  return {
-    ...schedule,
-    startAt: new Date(startAt),
-    endAt: endAt === null ? null : new Date(endAt),
-    nextAt: nextAt === null ? null : new Date(nextAt),
-    createdAt: new Date(createdAt),
-    updatedAt: new Date(updatedAt),
-  }
-}
-
-function statusWithDates(status: TransitionStatus): TransitionStatus {
-  const withDate = <T extends { nextDueAt: Date | null }>(part: T): T => ({
-    ...part,
-    nextDueAt: part.nextDueAt === null ? null : new Date(part.nextDueAt),
-  })
-  return { ...withDate(status), fields: status.fields.map(withDate) }
 }

@@ -9,8 +9,8 @@ const format = new Intl.DateTimeFormat('en-CA', {
 })
 
 /** `2026-11-15 09:00:00` on the wall of whoever reads the terminal. */
-export function localTime(instant: Date): string {
-  return format.format(instant).replace(', ', ' ')
+export function localTime(instant: Date | string): string {
+  return format.format(new Date(instant)).replace(', ', ' ')
 }
 
 const relative = new Intl.RelativeTimeFormat('en', { numeric: 'always' })

@@ -9,6 +9,7 @@ import { addMigrate } from './commands/migrate.js'
 import { addPreview } from './commands/preview.js'
 import { addSchedules } from './commands/schedules.js'
 import { addSweep } from './commands/sweep.js'
+import { addTokens } from './commands/tokens.js'
 import { addTransitions } from './commands/transitions.js'
 import { addUp } from './commands/up.js'
 
@@ -26,6 +27,7 @@ addAudit(program)
 addDoctor(program)
 addTransitions(program)
 addSweep(program)
+addTokens(program)
 addPreview(program)
 for (const command of [...program.commands, ...program.commands.flatMap((parent) => parent.commands)]) {
   command.copyInheritedSettings(program)

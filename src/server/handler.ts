@@ -1,82 +1,182 @@
-import { Hono } from 'hono'
-import { EscapementError } from '../errors.js'
+/**
+ * The HTTP API as one fetch handler. A request passes, in this order: who asks (nobody unknown gets further, not even to
+ * learn which paths there are), which operation it is, whether they may, what they send, and then the operation itself.
+ */
+import { type Context, Hono } from 'hono'
+import type { AccessRole } from '../client/tokens.js'
 import type { Escapement } from '../escapement.js'
 import type { Logger } from '../logger.js'
-import { isStorable } from '../runs/storable.js'
-import { quote } from '../time/report.js'
-import { zoneDataVersion } from '../time/zone.js'
-import { VERSION } from '../version.js'
+import { isCutOff, isRefusal } from '../store/refusal.js'
+import { createAuthentication } from './authentication.js'
+import { type Identity, mayDo } from './identity.js'
+import { API_PREFIX, createOpenApi } from './openapi.js'
+import { type HandlerOptions, type HandlerSettings, readHandlerOptions } from './options.js'
+import { createPages } from './pages.js'
+import { underPrefix } from './prefix.js'
+import { ProblemError, problemOf, problemResponse } from './problems.js'
+import { createRedaction, type Redaction } from './redaction.js'
+import { readRequest } from './request.js'
+import { Answer, type Call, type Route } from './route.js'
+import { createRoutes } from './routes/index.js'
+import { withSecurityHeaders } from './security-headers.js'
 
+/** What any framework can serve. */
 export type FetchHandler = (request: Request) => Promise<Response>
 
-const LOOPBACK_HOSTS = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d+)?$/
-const MAX_PAGE = 1000
-
-/** The HTTP API as one fetch handler. It answers this machine only: see the check of `Host` and `Origin`. */
-export function createHandler(escapement: Escapement, logger: Logger): FetchHandler {
-  const app = new Hono()
-
-  // A page on some other site can make a browser send requests here, also under a name of its own that resolves to
-  // this machine. Such a request carries a foreign Host or Origin.
-  app.use(async (context, next) => {
-    const origin = context.req.header('origin')
-    const host = context.req.header('host') ?? new URL(context.req.url).host
-    if (!LOOPBACK_HOSTS.test(host)) return problem(403, 'forbidden', 'Only loopback hosts are answered.')
-    if (origin !== undefined && new URL(context.req.url).origin !== origin) {
-      return problem(403, 'forbidden', 'Requests from other origins are not answered.')
-    }
-    return next()
-  })
-
-  app.get('/health', async (context) => {
-    await escapement.database.query('select 1')
-    return context.json({ status: 'ok', version: VERSION, zoneData: zoneDataVersion() })
-  })
-
-  app.get('/api/v1/schedules', async (context) => {
-    const limit = Number(context.req.query('limit') ?? '100')
-    if (!Number.isInteger(limit) || limit < 1 || limit > MAX_PAGE) {
-      const given = quote(context.req.query('limit'))
-      return problem(422, 'option_invalid', `limit: ${given} – must be a whole number from 1 to ${MAX_PAGE}`)
-    }
-    const pageToken = context.req.query('pageToken') ?? ''
-    if (!isStorable(pageToken)) return problem(422, 'option_invalid', 'pageToken: is not one of ours')
-    const schedules = await escapement.schedules.list({ after: pageToken, limit })
-    const nextPageToken = schedules.length === limit ? schedules.at(-1)!.name : null
-    return context.json({ schedules, nextPageToken })
-  })
-
-  app.get('/api/v1/doctor', async (context) => context.json(await escapement.doctor()))
-
-  app.get('/api/v1/audit', async (context) => context.json(await escapement.audit()))
-
-  app.get('/api/v1/transitions', async (context) =>
-    context.json({ transitions: await escapement.transitions.list() }),
-  )
-
-  app.post('/api/v1/transitions/sweep', async (context) => {
-    const body: unknown = await context.req.json().catch(() => ({}))
-    const { quarantined = false } = (body ?? {}) as { quarantined?: unknown }
-    if (typeof quarantined !== 'boolean') {
-      return problem(422, 'option_invalid', `quarantined: ${quote(quarantined)} – must be true or false`)
-    }
-    return context.json(await escapement.transitions.sweep({ quarantined }))
-  })
-
-  app.notFound((context) =>
-    problem(404, 'not_found', `There is no ${context.req.method} ${context.req.path}.`),
-  )
-  app.onError((error, context) => {
-    if (error instanceof EscapementError) return problem(422, error.code, error.message)
-    logger.error({ route: context.req.path, err: error }, 'a request failed')
-    return problem(500, 'internal_error', 'Something went wrong; the log says what.')
-  })
-  return async (request) => app.fetch(request)
+export interface ApiHandler extends FetchHandler {
+  /** Ends the streams of events that are open; requests after it are answered as ever. */
+  close(): void
 }
 
-function problem(status: number, code: string, detail: string): Response {
-  return Response.json(
-    { type: `urn:escapement:${code}`, status, code, detail },
-    { status, headers: { 'content-type': 'application/problem+json' } },
+type Env = { Variables: { identity: Identity } }
+
+export function createHandler(escapement: Escapement, options: HandlerOptions = {}): ApiHandler {
+  const settings = readHandlerOptions(options)
+  const routes = createRoutes({ cookiePath: settings.prefix === '' ? '/' : settings.prefix })
+  const app = createApp(escapement, routes, settings)
+  const bare: FetchHandler = async (request) => app.fetch(request)
+  const handler = settings.prefix === '' ? bare : underPrefix(bare, settings.prefix)
+  return Object.assign(handler, { close() {} })
+}
+
+/** Every path is declared with a role; one that is not is not there. */
+export function createApp(
+  escapement: Escapement,
+  routes: Readonly<Record<string, Route>>,
+  settings: HandlerSettings,
+): Hono<Env> {
+  const app = new Hono<Env>()
+  const document = createOpenApi(routes, settings.prefix)
+  const pages = createPages({ escapement, document })
+  const open = new Set(openPaths(routes, pages))
+  const authenticate = createAuthentication({
+    tokens: escapement.tokens,
+    trustsLoopback: settings.auth === 'local',
+    origins: settings.origins,
+    authenticate: settings.authenticate,
+  })
+  const redaction = createRedaction(settings.redact)
+
+  app.use(async (context, next) => {
+    const { method, path, raw } = context.req
+    if (!open.has(`${method === 'HEAD' ? 'GET' : method} ${path}`)) {
+      context.set('identity', await authenticate(raw))
+    }
+    await next()
+    withSecurityHeaders(context.res)
+  })
+  for (const [path, page] of Object.entries(pages)) {
+    app.get(path, (context) => {
+      expectAccess(context.get('identity'), page)
+      return page.answer()
+    })
+  }
+  for (const route of Object.values(routes)) {
+    const path = `${API_PREFIX}${route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
+    app.on(route.spec.method, path, (context) => perform(route, context, { escapement, settings, redaction }))
+  }
+  app.notFound((context) => notFound(context, app))
+  app.onError((error, context) =>
+    withSecurityHeaders(problemOf(error) ?? unexpected(error, context, settings.logger)),
+  )
+  return app
+}
+
+/** Exactly these need nobody known. */
+function openPaths(
+  routes: Readonly<Record<string, Route>>,
+  pages: Readonly<Record<string, { role: string }>>,
+): string[] {
+  return [
+    ...Object.values(routes)
+      .filter(({ spec }) => spec.role === 'anyone')
+      .map(({ spec }) => `${spec.method.toUpperCase()} ${API_PREFIX}${spec.path}`),
+    ...Object.entries(pages)
+      .filter(([, { role }]) => role === 'anyone')
+      .map(([path]) => `GET ${path}`),
+  ]
+}
+
+function expectAccess(
+  identity: Identity | undefined,
+  { role, groups }: { role: AccessRole | 'anyone'; groups: 'own' | 'refused' },
+): void {
+  if (role === 'anyone') return
+  if (!identity || !mayDo(identity, role)) {
+    throw new ProblemError('forbidden', { detail: `This needs the role "${role}".` })
+  }
+  if (groups === 'refused' && identity.group !== null) {
+    throw new ProblemError('forbidden', { detail: 'This is not for a token that is limited to a group.' })
+  }
+}
+
+async function perform(
+  route: Route,
+  context: Context<Env>,
+  {
+    escapement,
+    settings,
+    redaction,
+  }: { escapement: Escapement; settings: HandlerSettings; redaction: Redaction },
+): Promise<Response> {
+  const { spec, handler } = route
+  const identity = context.get('identity')
+  expectAccess(identity, spec)
+  const request = context.req.raw
+  const { expectedVersion, ...read } = await readRequest(
+    { spec, params: context.req.param() as Record<string, string> },
+    request,
+    settings.bodyLimit,
+  )
+  redaction.check(read.body)
+  const { schedules, runs } =
+    (identity?.group ?? null) === null ? escapement : escapement.inGroup(identity.group!)
+  const actor = identity?.name ?? 'nobody'
+  const edit = { actor, ...(expectedVersion !== undefined && { expectedVersion }) }
+  const call = { ...read, schedules, runs, escapement, identity, actor, edit, request } as Call
+  const given = await handler(call)
+  if (given instanceof Response) return given
+  const { body, status, headers } = given instanceof Answer ? given : new Answer(given, {})
+  if (spec.answer === null) return new Response(null, { status: 204, headers })
+  return Response.json(redaction.hide(body), { status: status ?? 200, headers })
+}
+
+/** Known paths with another method say so. */
+function notFound({ req }: Context<Env>, app: Hono<Env>): Response {
+  const allowed = METHODS.filter((method) => app.router.match(method, req.path)[0].length > 1)
+  if (allowed.length === 0) {
+    return problemResponse('not_found', { detail: `There is nothing at ${req.path.slice(0, 200)}.` })
+  }
+  return problemResponse('method_not_allowed', {
+    detail: `${req.method} is not possible here: use ${allowed.join(', ')}.`,
+    headers: { allow: allowed.join(', ') },
+  })
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
+
+/** What the database refuses is the caller's value, and an outage is nobody's fault; the rest is ours. */
+function unexpected(error: unknown, { req }: Context<Env>, logger: Logger): Response {
+  if (isRefusal(error)) {
+    return problemResponse('value_out_of_range', {
+      detail: `The database refused a value: ${(error as Error).message}`,
+    })
+  }
+  if (isCutOff(error) || isUnreachable(error)) {
+    logger.warn({ method: req.method, path: req.path, err: error }, 'a request found no database')
+    return problemResponse('database_unreachable', {
+      detail: 'The database does not answer. Try again soon.',
+      headers: { 'retry-after': '1' },
+    })
+  }
+  logger.error({ method: req.method, path: req.path, err: error }, 'a request failed')
+  return problemResponse('internal_error', { detail: 'Something went wrong; the log says what.' })
+}
+
+function isUnreachable(error: unknown): boolean {
+  const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
+  return (
+    /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|57P0[1-3]|53300|08...)$/.test(String(code)) ||
+    /timeout exceeded when trying to connect/.test(String(message))
   )
 }

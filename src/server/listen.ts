@@ -9,22 +9,29 @@ export interface ListeningServer {
   close(): Promise<void>
 }
 
-/** Serves the handler on loopback. Port 0 takes any that is free. */
-export async function listen(handler: FetchHandler, port: number): Promise<ListeningServer> {
+interface ListenOptions {
+  /** 0 takes any that is free. */
+  port: number
+  host: string
+}
+
+/** Serves a handler. */
+export async function listen(handler: FetchHandler, { host, port }: ListenOptions): Promise<ListeningServer> {
   const server = createAdaptorServer({ fetch: handler })
-  server.listen(port, '127.0.0.1')
+  server.listen(port, host)
   try {
     await once(server, 'listening')
   } catch (error) {
     throw new EscapementError('port_unavailable', {
-      message: `Cannot listen on 127.0.0.1:${port}: ${reasonOf(error)} Choose another with --port, or --port 0 for any.`,
-      details: { port },
+      message: `Cannot listen on ${host}:${port}: ${reasonOf(error)} Choose another with --port, or --port 0 for any.`,
+      details: { host, port },
       cause: error,
     })
   }
   const address = server.address() as AddressInfo
+  const name = address.family === 'IPv6' ? `[${address.address}]` : address.address
   return {
-    url: `http://127.0.0.1:${address.port}`,
+    url: `http://${name}:${address.port}`,
     async close() {
       server.close()
       if ('closeAllConnections' in server) server.closeAllConnections()
@@ -36,6 +43,7 @@ export async function listen(handler: FetchHandler, port: number): Promise<Liste
 function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'EADDRINUSE') return 'the port is in use.'
+  if (code === 'EADDRNOTAVAIL' || code === 'ENOTFOUND') return 'this machine has no such address.'
   if (code === 'EACCES') return 'not allowed.'
   return `${message}.`
 }

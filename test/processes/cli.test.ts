@@ -6,9 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { createEscapement, once, set } from '../../src/index.js'
-import { silentLogger } from '../../src/logger.js'
-import { createHandler } from '../../src/server/handler.js'
-import { listen } from '../../src/server/listen.js'
+import { serve } from '../../src/server/serve.js'
 import {
   createPostgresDatabase,
   freshSchemaName,
@@ -336,7 +334,7 @@ describe('transitions on the command line', () => {
     const { url: database, drop } = await createPostgresDatabase()
     const escapement = await createEscapement({ database, schema, sweeper: { batchSize: 2 } })
     const { query } = escapement.database
-    const server = await listen(createHandler(escapement, silentLogger), 0)
+    const server = await serve(escapement, { port: 0 })
     onTestFinished(async () => {
       await server.close()
       await escapement.close()

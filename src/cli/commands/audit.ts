@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
 import pc from 'picocolors'
 import type { Finding } from '../../client/audit.js'
-import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { formatTable } from '../table.js'
 
 const MOST_SHOWN = 50
@@ -22,10 +22,9 @@ Examples:
   escapement audit
   escapement audit --json --database postgres://app@localhost/app`,
     )
-    .action(async (flags: ConnectionFlags & { json?: boolean }, command: Command) => {
-      const connection = await connect(flags, command)
-      try {
-        const report = await connection.audit()
+    .action((flags: ConnectionFlags & { json?: boolean }, command: Command) =>
+      withConnection(flags, command, async (client) => {
+        const report = await client.audit()
         const mistakes = (['missing', 'double', 'unexpected'] as const).flatMap((kind) =>
           rowsOf(kind, report[kind]),
         )
@@ -44,10 +43,8 @@ Examples:
           printFindings([...mistakes, ...explained])
         }
         if (mistakes.length > 0) process.exitCode = 1
-      } finally {
-        await connection.close()
-      }
-    })
+      }),
+    )
 }
 
 function rowsOf(kind: string, findings: readonly Finding[]): string[][] {

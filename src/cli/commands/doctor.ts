@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import pc from 'picocolors'
-import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 
 export function addDoctor(program: Command): void {
   withConnectionFlags(program.command('doctor'))
@@ -18,11 +18,9 @@ Examples:
   escapement doctor
   escapement doctor --json --url http://127.0.0.1:4680`,
     )
-    .action(async (flags: ConnectionFlags & { json?: boolean }, command: Command) => {
-      const connection = await connect(flags, command)
-      try {
-        const found = await connection.diagnose()
-        const zoneData = await connection.zoneData()
+    .action((flags: ConnectionFlags & { json?: boolean }, command: Command) =>
+      withConnection(flags, command, async (client) => {
+        const { findings: found, zoneData } = await client.doctor()
         if (flags.json) console.log(JSON.stringify(found, null, 2))
         else {
           console.log(pc.dim(`time zone data ${zoneData}`))
@@ -32,8 +30,6 @@ Examples:
           }
         }
         if (found.length > 0) process.exitCode = 1
-      } finally {
-        await connection.close()
-      }
-    })
+      }),
+    )
 }

@@ -1,7 +1,8 @@
 import type { Command } from 'commander'
 import pc from 'picocolors'
-import { describe } from '../../time/index.js'
-import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import type { Result } from '../../http-client/index.js'
+import { describe, type Timing } from '../../time/index.js'
+import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
 import { formatTable } from '../table.js'
 
@@ -20,22 +21,34 @@ Examples:
   escapement schedules list
   escapement schedules list --json --database postgres://app@localhost/app`,
     )
-    .action(async (flags: ConnectionFlags & { json?: boolean }, command: Command) => {
-      const connection = await connect(flags, command)
-      try {
-        const found = await connection.listSchedules()
+    .action((flags: ConnectionFlags & { json?: boolean }, command: Command) =>
+      withConnection(flags, command, async ({ schedules: api }) => {
+        const found = await allPages((pageToken) => api.list({ limit: PAGE, ...pageToken }))
         if (flags.json) return console.log(JSON.stringify(found, null, 2))
         if (found.length === 0) return console.log('There are no schedules yet.')
         const rows = found.map((schedule) => [
           schedule.name,
           schedule.state === 'active' ? pc.green(schedule.state) : schedule.state,
-          describe(schedule.timing),
+          describe(schedule.timing as Timing),
           schedule.nextAt === null ? '–' : localTime(schedule.nextAt),
           schedule.job,
         ])
         console.log(formatTable(['NAME', 'STATE', 'TIMING', 'NEXT', 'JOB'], rows))
-      } finally {
-        await connection.close()
-      }
-    })
+      }),
+    )
+}
+
+const PAGE = 1_000
+
+async function allPages(
+  page: (pageToken: { pageToken?: string }) => Promise<Result<'listSchedules'>>,
+): Promise<Result<'listSchedules'>['schedules']> {
+  const all: Result<'listSchedules'>['schedules'] = []
+  let pageToken: string | null = null
+  do {
+    const found: Result<'listSchedules'> = await page(pageToken === null ? {} : { pageToken })
+    all.push(...found.schedules)
+    pageToken = found.nextPageToken
+  } while (pageToken !== null)
+  return all
 }

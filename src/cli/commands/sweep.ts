@@ -2,7 +2,7 @@ import type { Command } from 'commander'
 import pc from 'picocolors'
 import { joinReports, type SweepReport } from '../../transitions/change.js'
 import { loadConfig } from '../config-file.js'
-import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { formatTable } from '../table.js'
 
 interface SweepFlags extends ConnectionFlags {
@@ -29,18 +29,20 @@ Examples:
   escapement sweep --quarantined
   escapement sweep --json --database postgres://app@localhost/app`,
     )
-    .action(async (flags: SweepFlags, command: Command) => {
-      const connection = await connect(flags, command, () => loadConfig(flags.config))
-      try {
-        const reports = [await connection.sweep({ quarantined: flags.quarantined ?? false })]
-        while (reports.at(-1)!.truncated) reports.push(await connection.sweep({}))
-        const report = joinReports(reports)
-        console.log(flags.json ? JSON.stringify(report, null, 2) : formatReport(report))
-        if (report.errors.length > 0) process.exitCode = 1
-      } finally {
-        await connection.close()
-      }
-    })
+    .action((flags: SweepFlags, command: Command) =>
+      withConnection(
+        flags,
+        command,
+        async (client) => {
+          const reports = [await client.transitions.sweep({ quarantined: flags.quarantined ?? false })]
+          while (reports.at(-1)!.truncated) reports.push(await client.transitions.sweep())
+          const report = joinReports(reports)
+          console.log(flags.json ? JSON.stringify(report, null, 2) : formatReport(report))
+          if (report.errors.length > 0) process.exitCode = 1
+        },
+        () => loadConfig(flags.config),
+      ),
+    )
 }
 
 function formatReport({ tables, errors }: SweepReport): string {

@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import type { FieldStatus } from '../../client/transitions.js'
+import type { Result } from '../../http-client/index.js'
 import { loadConfig } from '../config-file.js'
-import { type ConnectionFlags, connect, withConnectionFlags } from '../connection.js'
+import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
 import { formatTable } from '../table.js'
 
@@ -21,30 +21,34 @@ Examples:
   escapement transitions
   escapement transitions --json --database postgres://app@localhost/app`,
     )
-    .action(async (flags: ConnectionFlags & { config?: string; json?: boolean }, command: Command) => {
-      const connection = await connect(flags, command, () => loadConfig(flags.config))
-      try {
-        const found = await connection.listTransitions()
-        if (flags.json) return console.log(JSON.stringify(found, null, 2))
-        if (found.length === 0) return console.log('No transitions are declared.')
-        const rows = found.flatMap(({ table, fields }) =>
-          fields.map((field) => [
-            table,
-            field.field,
-            describeAction(field),
-            String(field.due),
-            field.nextDueAt === null ? '–' : localTime(field.nextDueAt),
-            String(field.quarantined),
-          ]),
-        )
-        console.log(formatTable(['TABLE', 'FIELD', 'ACTION', 'DUE', 'NEXT', 'QUARANTINED'], rows))
-      } finally {
-        await connection.close()
-      }
-    })
+    .action((flags: ConnectionFlags & { config?: string; json?: boolean }, command: Command) =>
+      withConnection(
+        flags,
+        command,
+        async (client) => {
+          const { transitions: found } = await client.transitions.list()
+          if (flags.json) return console.log(JSON.stringify(found, null, 2))
+          if (found.length === 0) return console.log('No transitions are declared.')
+          const rows = found.flatMap(({ table, fields }) =>
+            fields.map((field) => [
+              table,
+              field.field,
+              describeAction(field),
+              String(field.due),
+              field.nextDueAt === null ? '–' : localTime(field.nextDueAt),
+              String(field.quarantined),
+            ]),
+          )
+          console.log(formatTable(['TABLE', 'FIELD', 'ACTION', 'DUE', 'NEXT', 'QUARANTINED'], rows))
+        },
+        () => loadConfig(flags.config),
+      ),
+    )
 }
 
-function describeAction({ action, column, from, to }: FieldStatus): string {
+type Field = Result<'listTransitions'>['transitions'][number]['fields'][number]
+
+function describeAction({ action, column, from, to }: Field): string {
   if (action !== 'set') return action === 'softDelete' ? `soft-delete by ${column}` : 'delete'
   return `${column} ${from === undefined ? '' : `${String(from)} `}→ ${String(to)}`
 }

@@ -3,8 +3,8 @@ import { InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { createEscapement, type Escapement } from '../../escapement.js'
 import type { RunEvent } from '../../events/bus.js'
-import { createHandler } from '../../server/handler.js'
-import { type ListeningServer, listen } from '../../server/listen.js'
+import type { ListeningServer } from '../../server/listen.js'
+import { SERVE_DEFAULTS, serve } from '../../server/serve.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
 import { loadConfig } from '../config-file.js'
@@ -14,6 +14,7 @@ import { localTime } from '../local-time.js'
 import { printLogger } from '../print-logger.js'
 
 interface UpFlags extends DatabaseFlags {
+  host: string
   port: number
   config?: string
 }
@@ -25,7 +26,12 @@ export function addUp(program: Command): void {
       'Runs the scheduler, a worker, the sweeper and the HTTP API in one process, on an embedded database in ./.escapement or,\n' +
         'with --database, on PostgreSQL. Jobs, schedules and transitions come from escapement.config.ts.',
     )
-    .option('--port <number>', 'port of the API on 127.0.0.1; 0 takes a free one', parsePort, 4680)
+    .option(
+      '--host <address>',
+      'address to listen on; beyond this machine a token is needed',
+      SERVE_DEFAULTS.host,
+    )
+    .option('--port <number>', 'port of the API; 0 takes a free one', parsePort, SERVE_DEFAULTS.port)
     .option('--config <file>', 'configuration to load (default: escapement.config.ts, if there is one)')
     .addHelpText(
       'after',
@@ -33,6 +39,7 @@ export function addUp(program: Command): void {
 Examples:
   escapement up
   escapement up --directory /var/lib/escapement --port 8080
+  escapement up --host 0.0.0.0
   DATABASE_URL=postgres://app@localhost/app escapement up --config jobs/escapement.config.ts`,
     )
     .action(up)
@@ -50,7 +57,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
   let server: ListeningServer | undefined
   try {
     // The port first: what cannot run must not have changed anything.
-    server = await listen(createHandler(escapement, printLogger), flags.port)
+    server = await serve(escapement, { host: flags.host, port: flags.port, logger: printLogger })
     for (const job of config.jobs ?? []) escapement.job(job)
     await declareAll(escapement, config)
     await escapement.schedules.sync(config.schedules ?? {}, {

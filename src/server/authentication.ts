@@ -1,0 +1,130 @@
+/**
+ * Who asks. Everything is refused that is not known by one of four ways, in this order: the application's own
+ * `authenticate`, a bearer token, the dashboard's cookie, and, while no token was ever made, being on this machine.
+ *
+ * A page on some other site can make a browser send requests here, also under a name of its own that resolves to this
+ * machine; the browser then adds what it has of ours. So what needs no header that only our own pages can set is
+ * held to the `Host` and the `Origin` of the request.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto'
+import type { TokenHolder, Tokens } from '../client/tokens.js'
+import type { Identity } from './identity.js'
+import { ProblemError } from './problems.js'
+
+export const SESSION_COOKIE = 'escapement_session'
+const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
+/** Set by proxies: whoever comes through one is not on this machine. */
+const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+
+export interface Authentication {
+  tokens: Tokens
+  /** Whether whoever is on this machine is let in while no token was ever made. */
+  trustsLoopback: boolean
+  origins: readonly string[]
+  authenticate: ((request: Request) => CustomIdentity | Promise<CustomIdentity>) | undefined
+}
+
+/** What the application says of a request: who it is, or null where it does not know. */
+export type CustomIdentity = { name: string; role: Identity['role']; group?: string | null } | null
+
+/** Throws the problem that answers a request from nobody we know. */
+export function createAuthentication(options: Authentication): (request: Request) => Promise<Identity> {
+  const { tokens, origins } = options
+  let hasTokens = false
+
+  async function bearer(header: string): Promise<Identity> {
+    const [, text] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? []
+    const holder = text === undefined ? null : await tokens.verify(text)
+    if (holder === null || holder.sessionId !== null) throw unauthorized()
+    return { ...whoOf(holder), via: 'token' }
+  }
+
+  async function session(text: string, request: Request): Promise<Identity> {
+    const holder = await tokens.verify(text)
+    if (holder === null || holder.sessionId === null) throw unauthorized()
+    const csrfToken = csrfTokenOf(text)
+    if (!SAFE_METHODS.includes(request.method)) {
+      expectOwnOrigin(request, origins)
+      if (!isSame(request.headers.get('x-csrf-token') ?? '', csrfToken)) {
+        throw new ProblemError('csrf_missing', {
+          detail:
+            'A request that the session cookie opens needs the header X-CSRF-Token: GET /api/v1/session has it.',
+        })
+      }
+    }
+    return { ...whoOf(holder), via: 'session', sessionId: holder.sessionId, csrfToken }
+  }
+
+  return async (request) => {
+    const custom = await options.authenticate?.(request)
+    if (custom) {
+      if (!SAFE_METHODS.includes(request.method)) expectOwnOrigin(request, origins)
+      return { name: custom.name, role: custom.role, group: custom.group ?? null, via: 'custom' }
+    }
+    const header = request.headers.get('authorization')
+    if (header !== null) return bearer(header)
+    const cookie = cookieOf(request, SESSION_COOKIE)
+    if (cookie !== undefined) return session(cookie, request)
+    if (!options.trustsLoopback) throw unauthorized()
+    // Once there was one, this machine needs one too, also when it has expired.
+    hasTokens ||= await tokens.exist()
+    if (hasTokens) throw unauthorized()
+    expectLoopback(request)
+    return { name: 'local', role: 'admin', group: null, via: 'local' }
+  }
+}
+
+export function unauthorized(): ProblemError {
+  return new ProblemError('unauthorized', {
+    detail:
+      'A valid token is needed: send it as "Authorization: Bearer …". Make one with: escapement tokens create',
+    headers: { 'www-authenticate': 'Bearer realm="escapement"' },
+  })
+}
+
+/** Follows from the session's secret, so that nobody has to keep it. */
+export function csrfTokenOf(sessionToken: string): string {
+  return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
+}
+
+export function cookieOf(request: Request, name: string): string | undefined {
+  for (const part of (request.headers.get('cookie') ?? '').split(';')) {
+    const [key, value] = part.trim().split('=', 2)
+    if (key === name) return value
+  }
+  return undefined
+}
+
+function whoOf({ name, role, group }: TokenHolder): Pick<Identity, 'name' | 'role' | 'group'> {
+  return { name, role, group }
+}
+
+function isSame(given: string, expected: string): boolean {
+  const [a, b] = [Buffer.from(given), Buffer.from(expected)]
+  return a.byteLength === b.byteLength && timingSafeEqual(a, b)
+}
+
+function hostOf(request: Request): string {
+  return request.headers.get('host') ?? new URL(request.url).host
+}
+
+/** A browser names the page's origin with whatever may change something. */
+export function expectOwnOrigin(request: Request, origins: readonly string[]): void {
+  const origin = request.headers.get('origin')
+  const isCrossSite = request.headers.get('sec-fetch-site') === 'cross-site'
+  if (origin === null && !isCrossSite) return
+  if (origin !== null && origins.includes(origin)) return
+  if (origin !== null && !isCrossSite && URL.canParse(origin) && new URL(origin).host === hostOf(request))
+    return
+  throw new ProblemError('forbidden', { detail: 'Requests from pages of other origins are not answered.' })
+}
+
+function expectLoopback(request: Request): void {
+  if (!LOOPBACK.test(hostOf(request)) || FORWARDED.some((name) => request.headers.has(name))) {
+    throw new ProblemError('forbidden', {
+      detail: 'Without tokens only this machine is answered. Make one with: escapement tokens create',
+    })
+  }
+  expectOwnOrigin(request, [])
+}

@@ -1,0 +1,105 @@
+import { EscapementError } from '../errors.js'
+import { type Logger, silentLogger } from '../logger.js'
+import { didYouMean } from '../time/did-you-mean.js'
+import { quote, readOrThrow } from '../time/report.js'
+import type { CustomIdentity } from './authentication.js'
+
+export interface HandlerOptions {
+  /**
+   * The path under which it is mounted, such as `/escapement`, whether the framework strips it or not.
+   * @default ''
+   */
+  prefix?: string
+  /**
+   * Who is let in without a token: nobody (`tokens`), or whoever is on this machine while no token was ever made
+   * (`local`). `local` is for a server that listens on a loopback address and has no proxy before it.
+   * @default 'tokens'
+   */
+  auth?: 'tokens' | 'local'
+  /**
+   * The application's own way to know who asks: by its session, say. Null leaves it to tokens. Requests that change something and
+   * come from a page of another origin are refused.
+   */
+  authenticate?: (request: Request) => CustomIdentity | Promise<CustomIdentity>
+  /**
+   * Other origins whose pages may use a session, such as `https://ops.example.com` where a proxy changes the `Host`.
+   * @default []
+   */
+  origins?: readonly string[]
+  /**
+   * The largest body that is read, in bytes.
+   * @default 4194304
+   */
+  bodyLimit?: number
+  /**
+   * Names of fields, in any case, whose values are not shown, wherever they are in an input, a result, metadata or a change.
+   * @default []
+   */
+  redact?: readonly string[]
+  logger?: Logger
+}
+
+export const HANDLER_DEFAULTS = {
+  prefix: '',
+  auth: 'tokens',
+  origins: [],
+  bodyLimit: 4_194_304,
+  redact: [],
+} satisfies HandlerOptions
+
+export type HandlerSettings = Required<Omit<HandlerOptions, 'authenticate'>> &
+  Pick<HandlerOptions, 'authenticate'>
+
+const KNOWN = [...Object.keys(HANDLER_DEFAULTS), 'authenticate', 'logger']
+const PREFIX = /^(?:\/[\w.~-]+)*$/
+
+export function readHandlerOptions(options: HandlerOptions): HandlerSettings {
+  return readOrThrow('option_invalid', (report) => {
+    for (const field of Object.keys(options)) {
+      if (!KNOWN.includes(field)) report(field, `unknown option${didYouMean(field, KNOWN)}`)
+    }
+    const settings = { ...HANDLER_DEFAULTS, logger: silentLogger, ...options } as HandlerSettings
+    const { prefix, auth, origins, bodyLimit, redact, authenticate } = settings
+    if (typeof prefix !== 'string' || !PREFIX.test(prefix) || /\/\.{1,2}(?:\/|$)/.test(prefix)) {
+      report(
+        'prefix',
+        `${quote(prefix)} – must be empty or a path such as "/escapement", without a slash at its end`,
+      )
+    }
+    if (auth !== 'tokens' && auth !== 'local') report('auth', `${quote(auth)} – must be "tokens" or "local"`)
+    const isOrigin = (text: unknown) =>
+      typeof text === 'string' && URL.canParse(text) && new URL(text).origin === text
+    if (!Array.isArray(origins) || !origins.every(isOrigin)) {
+      report('origins', `${quote(origins)} – must be a list such as ["https://ops.example.com"]`)
+    }
+    if (!Number.isInteger(bodyLimit) || bodyLimit < 1) {
+      report('bodyLimit', `${quote(bodyLimit)} – must be a whole number of bytes`)
+    }
+    if (!Array.isArray(redact) || !redact.every((name) => typeof name === 'string' && name !== '')) {
+      report('redact', `${quote(redact)} – must be a list of field names`)
+    }
+    if (authenticate !== undefined && typeof authenticate !== 'function') {
+      report('authenticate', `${quote(authenticate)} – must be a function`)
+    }
+    return settings
+  })
+}
+
+/** Refuses what `authenticate` must not answer: a mistake there would let anybody in. */
+export function readCustomIdentity(given: CustomIdentity): CustomIdentity {
+  if (given === null || given === undefined) return null
+  const { name, role, group } = given
+  const isKnown = ['viewer', 'operator', 'admin'].includes(role)
+  if (
+    typeof name === 'string' &&
+    name !== '' &&
+    isKnown &&
+    (group ?? 'text') &&
+    typeof (group ?? '') === 'string'
+  ) {
+    return given
+  }
+  throw new EscapementError('option_invalid', {
+    message: 'authenticate: must answer { name, role: "viewer" | "operator" | "admin", group? } or null',
+  })
+}

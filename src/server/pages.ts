@@ -1,0 +1,39 @@
+import type { AccessRole } from '../client/tokens.js'
+import type { Escapement } from '../escapement.js'
+import { DOCS_STYLE, docsPage } from './docs-page.js'
+import type { OpenApiDocument } from './openapi.js'
+import { PAGE_POLICY } from './security-headers.js'
+
+/** What is served outside the API. */
+export interface Page {
+  role: AccessRole | 'anyone'
+  /** As of an operation. */
+  groups: 'own' | 'refused'
+  answer: () => Response | Promise<Response>
+}
+
+export interface PageParts {
+  escapement: Escapement
+  document: OpenApiDocument
+}
+
+export function createPages({ escapement, document }: PageParts): Record<string, Page> {
+  const html = docsPage(document)
+  return {
+    '/health': { role: 'anyone', groups: 'own', answer: () => health(escapement) },
+    '/openapi.json': { role: 'viewer', groups: 'own', answer: () => Response.json(document) },
+    '/docs': { role: 'viewer', groups: 'own', answer: () => page(html, 'text/html') },
+    '/docs.css': { role: 'viewer', groups: 'own', answer: () => page(DOCS_STYLE, 'text/css') },
+  }
+}
+
+async function health({ database }: Escapement): Promise<Response> {
+  await database.query('select 1')
+  return Response.json({ status: 'ok' })
+}
+
+function page(text: string, type: string): Response {
+  return new Response(text, {
+    headers: { 'content-type': `${type}; charset=utf-8`, 'content-security-policy': PAGE_POLICY },
+  })
+}

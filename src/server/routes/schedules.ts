@@ -1,0 +1,260 @@
+import { z } from 'zod'
+import type { Patch } from '../../client/schedules.js'
+import type { ScheduleDefinition as Definition, Schedule as KeptSchedule } from '../../schedules/schedule.js'
+import { Answer, routesOf, spec } from '../route.js'
+import { instantInput, label, limitOf, nextPageToken, pageToken, wholeNumber } from '../schemas/basics.js'
+import { Run } from '../schemas/run.js'
+import {
+  HistoryEntry,
+  Occurrence,
+  SCHEDULE_STATES,
+  Schedule,
+  ScheduleChange,
+  ScheduleDefinition,
+  SchedulePatch,
+  SchedulePreview,
+} from '../schemas/schedule.js'
+
+export const named = z.object({ name: label.describe('The name of the schedule.') })
+const tag = 'Schedules'
+const MAX_PAGE = 1_000
+
+export const SCHEDULE_SPECS = {
+  listSchedules: spec({
+    method: 'get',
+    path: '/schedules',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'List schedules by name',
+    query: z.strictObject({
+      state: z.enum(SCHEDULE_STATES).exactOptional(),
+      group: label.exactOptional(),
+      job: label.exactOptional(),
+      q: z
+        .string()
+        .min(1)
+        .max(200)
+        .exactOptional()
+        .describe('Words, or beginnings of words, of name, job, group and description.'),
+      limit: limitOf(MAX_PAGE),
+      pageToken,
+    }),
+    answer: z.object({ schedules: z.array(Schedule), nextPageToken }),
+    problems: ['option_invalid'],
+  }),
+  putSchedule: spec({
+    method: 'put',
+    path: '/schedules/{name}',
+    role: 'admin',
+    groups: 'own',
+    tag,
+    summary: 'Create a schedule, or replace what it holds',
+    description:
+      'Putting the same content again changes nothing. `If-Match` with the ETag refuses to overwrite an edit that came between; ' +
+      '`If-None-Match: *` only creates.',
+    params: named,
+    body: ScheduleDefinition,
+    headers: ['If-Match', 'If-None-Match'],
+    answer: Schedule,
+    problems: [
+      'schedule_invalid',
+      'timing_invalid',
+      'input_invalid',
+      'unknown_job',
+      'gate_closed',
+      'gate_unavailable',
+      'schedule_exists',
+      'version_conflict',
+    ],
+  }),
+  getSchedule: spec({
+    method: 'get',
+    path: '/schedules/{name}',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'Read one schedule',
+    params: named,
+    answer: Schedule,
+    problems: ['schedule_not_found'],
+  }),
+  patchSchedule: spec({
+    method: 'patch',
+    path: '/schedules/{name}',
+    role: 'admin',
+    groups: 'own',
+    tag,
+    summary: 'Replace single fields',
+    params: named,
+    body: SchedulePatch,
+    headers: ['If-Match'],
+    answer: Schedule,
+    problems: [
+      'schedule_not_found',
+      'schedule_invalid',
+      'timing_invalid',
+      'input_invalid',
+      'unknown_job',
+      'gate_closed',
+      'gate_unavailable',
+      'version_conflict',
+    ],
+  }),
+  deleteSchedule: spec({
+    method: 'delete',
+    path: '/schedules/{name}',
+    role: 'admin',
+    groups: 'own',
+    tag,
+    summary: 'Delete a schedule',
+    params: named,
+    query: z.strictObject({
+      runs: z
+        .enum(['keep', 'delete'])
+        .default('keep')
+        .describe('Whether its runs stay as history, or go with it.'),
+    }),
+    headers: ['If-Match'],
+    answer: null,
+    problems: ['schedule_not_found', 'version_conflict'],
+  }),
+  syncSchedules: spec({
+    method: 'post',
+    path: '/schedules/sync',
+    role: 'admin',
+    groups: 'own',
+    tag,
+    summary: 'Put a declared set',
+    description:
+      'With `prune`, deletes what an earlier sync of the same source created and this one does not declare.',
+    body: z.strictObject({
+      schedules: z.record(z.string(), ScheduleDefinition),
+      source: label.exactOptional(),
+      prune: z.boolean().exactOptional(),
+    }),
+    answer: z.object({ changed: z.array(z.string()), deleted: z.array(z.string()) }),
+    problems: [
+      'schedule_invalid',
+      'timing_invalid',
+      'input_invalid',
+      'unknown_job',
+      'gate_closed',
+      'gate_unavailable',
+      'schedule_exists',
+    ],
+  }),
+  listRunsOfSchedule: spec({
+    method: 'get',
+    path: '/schedules/{name}/runs',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'The runs of a schedule, newest first',
+    params: named,
+    query: z.strictObject({ limit: limitOf(MAX_PAGE), pageToken }),
+    answer: z.object({ runs: z.array(Run), nextPageToken }),
+    problems: ['schedule_not_found', 'option_invalid'],
+  }),
+  listHistory: spec({
+    method: 'get',
+    path: '/schedules/{name}/history',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'What became of a schedule, newest first: its runs and its skips',
+    params: named,
+    query: z.strictObject({ before: instantInput.exactOptional(), limit: limitOf(MAX_PAGE), pageToken }),
+    answer: z.object({ entries: z.array(HistoryEntry), nextPageToken }),
+    problems: ['schedule_not_found', 'option_invalid'],
+  }),
+  listOccurrences: spec({
+    method: 'get',
+    path: '/schedules/{name}/occurrences',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'Every plan time of a range with its disposition',
+    params: named,
+    query: z.strictObject({
+      from: instantInput.describe('Inclusive.'),
+      to: instantInput.describe('Exclusive.'),
+    }),
+    answer: z.object({ occurrences: z.array(Occurrence) }),
+    problems: ['schedule_not_found', 'option_invalid', 'range_too_large'],
+  }),
+  listChanges: spec({
+    method: 'get',
+    path: '/schedules/{name}/changes',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'The change log, newest first',
+    params: named,
+    query: z.strictObject({ limit: limitOf(MAX_PAGE), pageToken }),
+    answer: z.object({ changes: z.array(ScheduleChange), nextPageToken }),
+    problems: ['schedule_not_found', 'option_invalid'],
+  }),
+  previewSchedule: spec({
+    method: 'get',
+    path: '/schedules/{name}/preview',
+    role: 'viewer',
+    groups: 'own',
+    tag,
+    summary: 'The next plan times',
+    params: named,
+    query: z.strictObject({
+      after: instantInput.exactOptional().describe('Exclusive; now by default.'),
+      count: wholeNumber(1, 1_000).default(10),
+    }),
+    answer: SchedulePreview,
+    problems: ['schedule_not_found', 'option_invalid'],
+  }),
+}
+
+/** With its version as the ETag. */
+export const answerSchedule = (schedule: KeptSchedule) =>
+  new Answer(schedule, { headers: { etag: `"${schedule.version}"` } })
+
+/** A page of entries that each say where the next begins: one is left over if there are more. */
+function pageOf<Entry extends { pageToken: string }>(entries: readonly Entry[], limit: number) {
+  const shown = entries.slice(0, limit)
+  return {
+    shown: shown.map(({ pageToken: _, ...entry }) => entry),
+    nextPageToken: entries.length > limit ? shown.at(-1)!.pageToken : null,
+  }
+}
+
+export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
+  listSchedules: ({ schedules, query }) => schedules.search(query),
+  putSchedule: async ({ schedules, params, body, edit }) =>
+    answerSchedule(await schedules.put(params.name, body as Definition, edit)),
+  getSchedule: async ({ schedules, params }) => answerSchedule(await schedules.get(params.name)),
+  patchSchedule: async ({ schedules, params, body, edit }) =>
+    answerSchedule(await schedules.patch(params.name, body as Patch, edit)),
+  deleteSchedule: ({ schedules, params, query, edit }) =>
+    schedules.delete(params.name, { ...edit, runs: query.runs }),
+  syncSchedules: ({ schedules, body, actor }) => {
+    const { schedules: definitions, ...options } = body
+    return schedules.sync(definitions as Record<string, Definition>, { ...options, actor })
+  },
+  listRunsOfSchedule: ({ runs, params, query }) => runs.search({ ...query, schedule: params.name }),
+  async listHistory({ schedules, params, query }) {
+    const { shown, nextPageToken } = pageOf(
+      await schedules.history(params.name, { ...query, limit: query.limit + 1 }),
+      query.limit,
+    )
+    return { entries: shown, nextPageToken }
+  },
+  listOccurrences: async ({ schedules, params, query }) => ({
+    occurrences: await schedules.occurrences(params.name, query),
+  }),
+  async listChanges({ schedules, params, query }) {
+    const { shown, nextPageToken } = pageOf(
+      await schedules.changes(params.name, { ...query, limit: query.limit + 1 }),
+      query.limit,
+    )
+    return { changes: shown, nextPageToken }
+  },
+  previewSchedule: ({ schedules, params, query }) => schedules.preview(params.name, query),
+})

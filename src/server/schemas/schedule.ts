@@ -1,0 +1,188 @@
+import { z } from 'zod'
+import { durationInput, id, instant, instantInput, json, label, text } from './basics.js'
+import { PreviewedOccurrence, Timing, TimingInput } from './timing.js'
+
+export const SCHEDULE_STATES = ['active', 'paused', 'broken', 'finished'] as const
+export const SKIP_REASONS = [
+  'missed',
+  'paused',
+  'overlap',
+  'operator',
+  'gate',
+  'broken',
+  'expired',
+  'no_scope',
+] as const
+export const RUN_STATES = [
+  'pending',
+  'running',
+  'retrying',
+  'succeeded',
+  'failed',
+  'cancelled',
+  'skipped',
+] as const
+
+const scheduleState = z.enum(SCHEDULE_STATES)
+const catchUp = z.enum(['latest', 'none', 'all'])
+const overlap = z.enum(['allow', 'skip', 'queue', 'replace'])
+const INT4 = 2_147_483_647
+
+/** All fields of a definition but the two that it must have. */
+const optionalFields = {
+  input: json.exactOptional(),
+  queue: label.exactOptional(),
+  priority: z.int().min(-INT4).max(INT4).exactOptional(),
+  group: label.exactOptional(),
+  scopes: z.array(label).min(1).max(10_000).exactOptional(),
+  description: text(10_000).exactOptional(),
+  metadata: z.record(z.string(), json).exactOptional(),
+  startAt: instantInput.exactOptional(),
+  endAt: instantInput.exactOptional(),
+  limit: z.int().min(1).max(100_000).exactOptional(),
+  catchUp: catchUp.exactOptional(),
+  catchUpWindow: durationInput.exactOptional(),
+  catchUpLimit: z.int().min(1).max(10_000).exactOptional(),
+  grace: durationInput.exactOptional(),
+  overlap: overlap.exactOptional(),
+  delay: durationInput.exactOptional(),
+  jitter: durationInput.exactOptional(),
+  breaker: z
+    .strictObject({ failures: z.int().min(1).max(10_000), cooldown: durationInput.exactOptional() })
+    .exactOptional(),
+  deleteWhenDone: z.boolean().exactOptional(),
+}
+
+export const ScheduleDefinition = z
+  .strictObject({
+    job: label,
+    timing: TimingInput,
+    ...optionalFields,
+    paused: z.boolean().exactOptional().describe('Create it paused. It says nothing of one that exists.'),
+  })
+  .describe('What a schedule holds; what is left out takes its default.')
+  .meta({ id: 'ScheduleDefinition' })
+
+type OrNull<Field> =
+  Field extends z.ZodExactOptional<infer Inner extends z.ZodType>
+    ? z.ZodExactOptional<z.ZodNullable<Inner>>
+    : never
+
+/** The same fields, each of which may also be null. */
+function orNull<Fields extends Record<string, z.ZodExactOptional<z.ZodType>>>(fields: Fields) {
+  const entries = Object.entries(fields).map(([name, field]) => [
+    name,
+    field.unwrap().nullable().exactOptional(),
+  ])
+  return Object.fromEntries(entries) as { [Name in keyof Fields]: OrNull<Fields[Name]> }
+}
+
+export const SchedulePatch = z
+  .strictObject({
+    job: label.exactOptional(),
+    timing: TimingInput.exactOptional(),
+    ...orNull(optionalFields),
+  })
+  .describe('Fields to replace; null takes an optional one away.')
+  .meta({ id: 'SchedulePatch' })
+
+export const Schedule = z
+  .object({
+    id,
+    name: z.string(),
+    version: z.int().describe('Bumped by every edit; the ETag.'),
+    state: scheduleState,
+    stateNote: z
+      .object({
+        reason: z.string().nullable(),
+        by: z.string().nullable(),
+        since: instant,
+        until: instant.nullable(),
+      })
+      .nullable()
+      .describe('Why it is not active; null while it is.'),
+    nextAt: instant.nullable().describe('The next plan time that is not yet decided.'),
+    job: z.string(),
+    input: json,
+    queue: z.string(),
+    priority: z.int(),
+    group: z.string().nullable(),
+    scopes: z.array(z.string()).nullable().describe('Null stands for what the provider of the job gives.'),
+    timing: Timing,
+    description: z.string().nullable(),
+    metadata: z.record(z.string(), json).nullable(),
+    startAt: instant,
+    endAt: instant.nullable(),
+    limit: z.int().nullable(),
+    catchUp,
+    catchUpWindow: z.string().nullable(),
+    catchUpLimit: z.int(),
+    grace: z.string(),
+    overlap,
+    delay: z.string(),
+    jitter: z.string(),
+    breaker: z.object({ failures: z.int(), cooldown: z.string().nullable() }).nullable(),
+    deleteWhenDone: z.boolean(),
+    createdAt: instant,
+    updatedAt: instant,
+  })
+  .meta({ id: 'Schedule' })
+
+export const ScheduleDiff = z
+  .object({
+    removed: z.array(z.string()),
+    moved: z.array(z.object({ from: z.string(), to: z.string() })),
+    added: z.array(z.string()),
+    kept: z.array(z.string()),
+    fields: z.array(z.string()).describe('Whose content differs.'),
+  })
+  .meta({ id: 'ScheduleDiff' })
+
+export const SchedulePreview = z
+  .object({
+    description: z.string(),
+    occurrences: z.array(PreviewedOccurrence.extend({ skipped: z.boolean() })),
+  })
+  .meta({ id: 'SchedulePreview' })
+
+export const Occurrence = z
+  .object({
+    planTime: instant,
+    scope: z.string(),
+    disposition: z.enum(['run', 'skipped', 'upcoming']),
+    runId: id.nullable(),
+    runState: z.enum(RUN_STATES).nullable(),
+    reason: z.enum(SKIP_REASONS).nullable(),
+  })
+  .meta({ id: 'Occurrence' })
+
+export const HistoryEntry = z
+  .object({
+    at: instant,
+    scope: z.string(),
+    firstPlanTime: instant.nullable(),
+    lastPlanTime: instant.nullable(),
+    run: z
+      .object({
+        id,
+        state: z.enum(RUN_STATES),
+        trigger: z.enum(['scheduled', 'manual', 'backfill', 'direct']),
+      })
+      .nullable(),
+    reason: z.enum(SKIP_REASONS).nullable(),
+  })
+  .describe('One run, or one range of plan times that were skipped for one reason.')
+  .meta({ id: 'HistoryEntry' })
+
+export const ScheduleChange = z
+  .object({
+    name: z.string().nullable(),
+    version: z.int(),
+    action: z.string(),
+    actor: z.string().nullable(),
+    before: json,
+    after: json,
+    boundary: instant.describe('Plan times up to here met what was before.'),
+    changedAt: instant,
+  })
+  .meta({ id: 'ScheduleChange' })
