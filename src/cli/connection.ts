@@ -151,7 +151,28 @@ export async function withConnection(
   const connection = await connect(flags, command, config)
   try {
     await work(connection.client)
+  } catch (error) {
+    throw explained(error)
   } finally {
     await connection.close()
   }
+}
+
+/** What to type instead, where it was the server that did not do. */
+function explained(error: unknown): unknown {
+  if (!(error instanceof EscapementError)) return error
+  if (error.code === 'unauthorized') {
+    return new EscapementError('unauthorized', {
+      message:
+        'A valid token is needed: give it with --token or ESCAPEMENT_TOKEN. Whoever has the database makes one with: escapement tokens create <name> --role admin --database <url>',
+      cause: error,
+    })
+  }
+  if (error.code === 'server_unreachable') {
+    return new EscapementError('server_unreachable', {
+      message: `${error.message} Start one with "escapement up", or name another --url.`,
+      cause: error,
+    })
+  }
+  return error
 }

@@ -100,10 +100,18 @@ function signalOf({ signal, timeoutMs }: CallOptions, usualMs = HTTP_CLIENT_DEFA
   return signal ? AbortSignal.any([signal, deadline]) : deadline
 }
 
+const REASONS: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'nothing listens there',
+  ENOTFOUND: 'there is no such host',
+}
+
 function unreachable(base: string, cause: unknown): unknown {
-  const { name, message, cause: inner } = cause as Error & { cause?: Error }
+  const { name, message, cause: inner } = cause as Error & { cause?: NodeJS.ErrnoException }
   if (name === 'AbortError') return cause
-  const reason = name === 'TimeoutError' ? 'it did not answer in time' : (inner?.message ?? message)
+  const reason =
+    name === 'TimeoutError'
+      ? 'it did not answer in time'
+      : (REASONS[inner?.code ?? ''] ?? inner?.message ?? message)
   return new EscapementError('server_unreachable', {
     message: `Cannot reach the server at ${base}: ${reason}.`,
     details: { url: base },

@@ -64,6 +64,8 @@ function expectationOf(issue: Issue): string {
       return `must be at least ${issue.minimum}${UNITS[issue.origin] ?? ''}`
     case 'too_big':
       return `must be at most ${issue.maximum}${UNITS[issue.origin] ?? ''}`
+    case 'invalid_format':
+      return FORMATS[issue.format] ?? issue.message
     default:
       return issue.message
   }
@@ -78,6 +80,10 @@ const NAMES: Readonly<Record<string, string>> = {
   record: 'an object',
   array: 'a list',
   null: 'null',
+}
+
+const FORMATS: Readonly<Record<string, string>> = {
+  uuid: 'must be an id such as 0199d2c4-3f6b-7c0e-9d53-5f0c6c1b7a11',
 }
 
 const UNITS: Readonly<Record<string, string>> = { string: ' characters long', array: ' long' }

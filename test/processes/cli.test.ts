@@ -127,7 +127,7 @@ describe('one clear line and a status that is not zero for', () => {
     expect({ status, lines }).toEqual({
       status: 1,
       lines: [
-        'error: No server answers at http://127.0.0.1:1. Start one with "escapement up", or name another --url.',
+        'error: Cannot reach the server at http://127.0.0.1:1: nothing listens there. Start one with "escapement up", or name another --url.',
       ],
     })
   })
@@ -380,5 +380,47 @@ describe('transitions on the command line', () => {
         expect.stringMatching(new RegExp(`^${schema}.posts +4 +0 +0 +0$`)),
       ],
     })
+  })
+})
+
+describe('tokens on the command line', () => {
+  it('are made, listed and revoked, and open a server that other machines can reach', async () => {
+    const schema = freshSchemaName()
+    const onDatabase = ['--database', postgresUrl(), '--schema', schema]
+    const database = await openTestDatabase()
+    onTestFinished(async () => {
+      await database.query(`drop schema if exists "${schema}" cascade`)
+      await database.close()
+    })
+    const open = ['up', '--port', '0', '--host', '0.0.0.0', ...onDatabase]
+    expect(await run(open)).toEqual({
+      status: 1,
+      lines: [
+        'error: host: "0.0.0.0" can be reached from other machines, and there is no token yet. Make one first: escapement tokens create <name> --role admin',
+      ],
+    })
+    expect(await run(['tokens', 'create', 'ann', '--role', 'amin', ...onDatabase])).toMatchObject({
+      status: 1,
+    })
+    const made = await run(['tokens', 'create', 'ann', '--role', 'admin', '--json', ...onDatabase])
+    const { token, id } = JSON.parse(made.lines.join('\n'))
+    const server = spawnEscapement(open, { cwd: temporaryFolder() })
+    onTestFinished(() => void server.child.kill('SIGKILL'))
+    const url = /http:\S+/.exec(await server.line(/^Escapement /))![0].replace('0.0.0.0', '127.0.0.1')
+    expect(await run(['tokens', 'list', '--url', url])).toEqual({
+      status: 1,
+      lines: [expect.stringMatching(/^error: A valid token is needed.* --token or ESCAPEMENT_TOKEN/)],
+    })
+    const known = { ESCAPEMENT_TOKEN: token }
+    expect((await run(['tokens', 'list', '--url', url], known)).lines).toEqual([
+      expect.stringMatching(/^ID +NAME +ROLE +GROUP +STATE +EXPIRES +LAST USED$/),
+      expect.stringMatching(new RegExp(`^${id} +ann +admin +– +live +– +\\d{4}-`)),
+    ])
+    expect(await run(['tokens', 'revoke', id, '--url', url], known)).toEqual({
+      status: 0,
+      lines: ['✔ Revoked.'],
+    })
+    expect(await run(['schedules', 'list', '--url', url], known)).toMatchObject({ status: 1 })
+    await server.kill('SIGTERM')
   })
 })
