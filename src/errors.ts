@@ -32,6 +32,7 @@ export type ErrorCode =
   | 'config_invalid'
   | 'port_unavailable'
   | 'server_unreachable'
+  | 'body_consumed'
   | 'lease_lost'
   | 'stale_lease'
   | 'cancelled'
