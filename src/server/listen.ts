@@ -1,8 +1,9 @@
 import { once } from 'node:events'
+import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createAdaptorServer } from '@hono/node-server'
 import { EscapementError } from '../errors.js'
 import type { FetchHandler } from './handler.js'
+import { toNodeHandler } from './node.js'
 
 export interface ListeningServer {
   readonly url: string
@@ -17,7 +18,7 @@ interface ListenOptions {
 
 /** Serves a handler. */
 export async function listen(handler: FetchHandler, { host, port }: ListenOptions): Promise<ListeningServer> {
-  const server = createAdaptorServer({ fetch: handler })
+  const server = createServer(toNodeHandler(handler))
   server.listen(port, host)
   try {
     await once(server, 'listening')
@@ -34,7 +35,7 @@ export async function listen(handler: FetchHandler, { host, port }: ListenOption
     url: `http://${name}:${address.port}`,
     async close() {
       server.close()
-      if ('closeAllConnections' in server) server.closeAllConnections()
+      server.closeAllConnections()
       await once(server, 'close')
     },
   }
