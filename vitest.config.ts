@@ -33,7 +33,13 @@ export default defineConfig({
           env: { ESCAPEMENT_TEST_TARGET: 'pglite' },
         },
       },
-      { test: { ...onPostgres, name: 'postgres', include: [...both, 'test/integrations/*.test.ts', 'test/server/**/*.test.ts'] } },
+      {
+        test: {
+          ...onPostgres,
+          name: 'postgres',
+          include: [...both, 'test/integrations/*.test.ts', 'test/server/**/*.test.ts'],
+        },
+      },
       { test: { ...onPostgres, name: 'postgres-15' } },
       {
         test: {

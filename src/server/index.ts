@@ -1,3 +1,4 @@
+export type { CustomIdentity } from './authentication.js'
 export {
   type FastifyInstanceLike,
   type FastifyPlugin,
@@ -5,6 +6,9 @@ export {
   type FastifyRequestLike,
   toFastifyPlugin,
 } from './fastify.js'
-export { createHandler, type FetchHandler } from './handler.js'
+export { type ApiHandler, createHandler, type FetchHandler } from './handler.js'
+export type { ListeningServer } from './listen.js'
 export { type NodeHandler, type NodeRequest, type NodeResponse, toNodeHandler } from './node.js'
+export type { HandlerOptions } from './options.js'
 export { underPrefix } from './prefix.js'
+export { type ServeOptions, serve } from './serve.js'

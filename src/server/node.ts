@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { FetchHandler } from './handler.js'
+import { problemResponse } from './problems.js'
 import { withBody } from './request-body.js'
 import { sendResponse } from './send-response.js'
 
@@ -59,14 +60,14 @@ export function answer(
     // What breaks off because the client has gone is nobody's mistake.
     if (gone.aborted) return
     if (onError) return onError(error)
-    await send(problem(500, 'internal_error', 'Something went wrong.'))
+    await send(problemResponse('internal_error', { detail: 'Something went wrong.' }))
   }
   const respond = async (request: Request): Promise<Response> => {
     const { signal } = request
     try {
       const response = isKnown(request)
         ? await handler(withBody(request, req, res, payload ?? req))
-        : problem(501, 'method_unsupported', 'There is nothing here for this method.')
+        : problemResponse('method_not_allowed', { detail: 'There is nothing here for this method.' })
       await send(response, signal)
     } catch (error) {
       await fail(error, signal)
@@ -77,7 +78,8 @@ export function answer(
     hostname: localHost(req),
     // The application's Request and Response are not ours to replace.
     overrideGlobalObjects: false,
-    errorHandler: () => send(problem(400, 'request_invalid', 'This host or path is not a valid one.')),
+    errorHandler: () =>
+      send(problemResponse('malformed_request', { detail: 'This host or path is not a valid one.' })),
   })
   void listener(req, res)
 }
@@ -93,11 +95,4 @@ function localHost({ socket }: IncomingMessage): string {
   if (localAddress === undefined) return 'localhost'
   const address = localAddress.replace(/^::ffff:(?=\d+\.)|%.*$/g, '')
   return `${isIPv6(address) ? `[${address}]` : address}:${localPort}`
-}
-
-function problem(status: number, code: string, detail: string): Response {
-  return Response.json(
-    { type: `urn:escapement:${code}`, status, code, detail },
-    { status, headers: { 'content-type': 'application/problem+json' } },
-  )
 }

@@ -12,8 +12,8 @@ import fastify from 'fastify'
 import { Hono } from 'hono'
 import { mount } from 'hono/mount'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { createHttpClient } from '../../src/http-client/index.js'
 import { createEscapement, cron, type Escapement } from '../../src/index.js'
-import { silentLogger } from '../../src/logger.js'
 import {
   createHandler,
   type FetchHandler,
@@ -35,11 +35,16 @@ type Start = (transport: FetchHandler, real: FetchHandler) => Promise<Running>
 
 const schema = freshSchemaName()
 let escapement: Escapement
+let token: string
 
 beforeAll(async () => {
   escapement = await createEscapement({ database: postgresUrl(), schema })
   escapement.job('report', { handler: () => {} })
   await escapement.schedules.put('nightly', { job: 'report', timing: cron('0 3 * * *') })
+  // Publishes the job for processes without its code.
+  await escapement.start({ roles: ['worker'] })
+  await escapement.stop()
+  token = (await escapement.tokens.create({ name: 'test', role: 'admin' })).token
 })
 afterAll(async () => {
   await escapement.database.query(`drop schema "${schema}" cascade`)
@@ -60,7 +65,7 @@ async function listening(server: http.Server): Promise<Running> {
 const APPLICATIONS: Record<string, Start> = {
   'node:http': (transport, real) => {
     const first = toNodeHandler(underPrefix(transport, '/escapement'))
-    const second = toNodeHandler(underPrefix(real, '/internal/jobs'))
+    const second = toNodeHandler(real)
     const server = http.createServer((req, res) => {
       if (/^\/escapement(?:[/?]|$)/.test(req.url!)) first(req, res)
       else if (req.url!.startsWith('/internal/jobs/')) second(req, res)
@@ -78,7 +83,7 @@ const APPLICATIONS: Record<string, Start> = {
     const app = express()
     // Here the handler is given the path whole, and there without the prefix that it is told of.
     app.all(/^\/escapement(?:\/|$)/, toNodeHandler(underPrefix(transport, '/escapement')))
-    app.use('/internal', express.Router().use('/jobs', toNodeHandler(underPrefix(real, '/internal/jobs'))))
+    app.use('/internal', express.Router().use('/jobs', toNodeHandler(real)))
     return listening(http.createServer(app))
   },
   'Express behind a body parser': (transport, real) => {
@@ -103,7 +108,7 @@ const APPLICATIONS: Record<string, Start> = {
   'Hono by a route': (transport, real) => {
     const app = new Hono()
     const first = underPrefix(transport, '/escapement')
-    const second = underPrefix(real, '/internal/jobs')
+    const second = real
     app.all('/escapement/*', (context) => first(context.req.raw))
     app.all('/internal/jobs/*', (context) => second(context.req.raw))
     return listening(createAdaptorServer({ fetch: app.fetch }) as http.Server)
@@ -114,7 +119,7 @@ const APPLICATIONS: Record<string, Start> = {
 describe.each(Object.entries(APPLICATIONS))('mounted in %s', (_name, start) => {
   let app: Running
   beforeAll(async () => {
-    app = await start(createTransportHandler(), createHandler(escapement, silentLogger))
+    app = await start(createTransportHandler(), createHandler(escapement, { prefix: '/internal/jobs' }))
   })
   afterAll(() => app.close())
 
@@ -185,10 +190,28 @@ describe.each(Object.entries(APPLICATIONS))('mounted in %s', (_name, start) => {
   })
 
   it('serves the API', async () => {
-    const listed = await fetch(`${app.url}/internal/jobs/api/v1/schedules?limit=1`)
-    expect(await listed.json()).toMatchObject({ schedules: [{ name: 'nightly' }], nextPageToken: 'nightly' })
-    const unknown = await fetch(`${app.url}/internal/jobs/api/v1/nothing`)
-    expect(await unknown.json()).toMatchObject({ status: 404, detail: 'There is no GET /api/v1/nothing.' })
+    const client = createHttpClient({ url: `${app.url}/internal/jobs`, token })
+    const { version } = await client.schedules.get('nightly')
+    await expect(
+      client.schedules.pause('nightly', {}, { expectedVersion: version + 1 }),
+    ).rejects.toMatchObject({
+      code: 'version_conflict',
+    })
+    const paused = await client.schedules.pause(
+      'nightly',
+      { reason: 'by a test' },
+      { expectedVersion: version },
+    )
+    expect(paused).toMatchObject({ state: 'paused', version: version + 1 })
+    await client.schedules.resume('nightly')
+    const { id } = await client.runs.enqueue({ job: 'report', input: 'ü' }, { idempotencyKey: app.url })
+    expect((await client.runs.get(id)).run).toMatchObject({ input: 'ü', key: app.url })
+    await expect(client.schedules.get('nobody')).rejects.toMatchObject({ code: 'schedule_not_found' })
+    const docs = await fetch(`${app.url}/internal/jobs/docs`, {
+      headers: { authorization: `Bearer ${token}` },
+    })
+    expect(await docs.text()).toContain('href="docs.css"')
+    expect((await fetch(`${app.url}/internal/jobs/api/v1/schedules`)).status).toBe(401)
   })
 })
 

@@ -1,10 +1,12 @@
-import { createHandler, underPrefix } from 'escapement/server'
+import { createHandler } from 'escapement/server'
 import { openEscapement } from '../../../../escapement.js'
 
-const handler = underPrefix(async (request) => {
-  const escapement = await openEscapement()
-  return createHandler(escapement, console)(request)
-}, '/internal/jobs')
+let opened
+
+async function handler(request) {
+  opened ??= openEscapement().then((escapement) => createHandler(escapement, { prefix: '/internal/jobs' }))
+  return (await opened)(request)
+}
 
 export {
   handler as DELETE,
