@@ -67,7 +67,10 @@ export function answer(
     try {
       const response = isKnown(request)
         ? await handler(withBody(request, req, res, payload ?? req))
-        : problemResponse('method_not_allowed', { detail: 'There is nothing here for this method.' })
+        : problemResponse('method_not_allowed', {
+            detail: `${request.method} is not possible here.`,
+            headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
+          })
       await send(response, signal)
     } catch (error) {
       await fail(error, signal)
