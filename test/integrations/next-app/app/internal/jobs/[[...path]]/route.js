@@ -1,18 +1,8 @@
-import { createHandler } from 'escapement/server'
-import { openEscapement } from '../../../../escapement.js'
+import { opened } from '../../../../escapement.js'
 
-let opened
-
-async function handler(request) {
-  opened ??= openEscapement().then((escapement) => createHandler(escapement, { prefix: '/internal/jobs' }))
-  return (await opened)(request)
+async function answer(request) {
+  const { handler } = await opened()
+  return handler(request)
 }
 
-export {
-  handler as DELETE,
-  handler as GET,
-  handler as HEAD,
-  handler as PATCH,
-  handler as POST,
-  handler as PUT,
-}
+export { answer as DELETE, answer as GET, answer as HEAD, answer as PATCH, answer as POST, answer as PUT }
