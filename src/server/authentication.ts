@@ -7,7 +7,7 @@
  * held to the `Host` and the `Origin` of the request.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import type { TokenHolder, Tokens } from '../client/tokens.js'
+import { ACCESS_ROLES, type TokenHolder, type Tokens } from '../client/tokens.js'
 import type { Identity } from './identity.js'
 import { ProblemError } from './problems.js'
 
@@ -57,7 +57,7 @@ export function createAuthentication(options: Authentication): (request: Request
   }
 
   return async (request) => {
-    const custom = await options.authenticate?.(request)
+    const custom = readCustomIdentity((await options.authenticate?.(request)) ?? null)
     if (custom) {
       if (!SAFE_METHODS.includes(request.method)) expectOwnOrigin(request, origins)
       return { name: custom.name, role: custom.role, group: custom.group ?? null, via: 'custom' }
@@ -127,4 +127,15 @@ function expectLoopback(request: Request): void {
     })
   }
   expectOwnOrigin(request, [])
+}
+
+/** What it must not answer is refused: a mistake there would let anybody in. */
+function readCustomIdentity(given: CustomIdentity): CustomIdentity {
+  if (given === null) return null
+  const { name, role, group = null } = given
+  const isGroup = group === null || (typeof group === 'string' && group !== '')
+  if (typeof name === 'string' && name !== '' && ACCESS_ROLES.includes(role) && isGroup) return given
+  throw new TypeError(
+    'authenticate must answer { name, role: "viewer" | "operator" | "admin", group? } or null',
+  )
 }

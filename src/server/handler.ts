@@ -32,7 +32,7 @@ type Env = { Variables: { identity: Identity } }
 
 export function createHandler(escapement: Escapement, options: HandlerOptions = {}): ApiHandler {
   const settings = readHandlerOptions(options)
-  const routes = createRoutes({ cookiePath: settings.prefix === '' ? '/' : settings.prefix })
+  const routes = createRoutes()
   const app = createApp(escapement, routes, settings)
   const bare: FetchHandler = async (request) => app.fetch(request)
   const handler = settings.prefix === '' ? bare : underPrefix(bare, settings.prefix)
@@ -157,6 +157,8 @@ const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE']
 
 /** What the database refuses is the caller's value, and an outage is nobody's fault; the rest is ours. */
 function unexpected(error: unknown, { req }: Context<Env>, logger: Logger): Response {
+  // Nobody reads this answer.
+  if (req.raw.signal.aborted) return problemResponse('malformed_request', { detail: 'The client has gone.' })
   if (isRefusal(error)) {
     return problemResponse('value_out_of_range', {
       detail: `The database refused a value: ${(error as Error).message}`,

@@ -1,4 +1,3 @@
-import { EscapementError } from '../errors.js'
 import { type Logger, silentLogger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { quote, readOrThrow } from '../time/report.js'
@@ -82,24 +81,5 @@ export function readHandlerOptions(options: HandlerOptions): HandlerSettings {
       report('authenticate', `${quote(authenticate)} – must be a function`)
     }
     return settings
-  })
-}
-
-/** Refuses what `authenticate` must not answer: a mistake there would let anybody in. */
-export function readCustomIdentity(given: CustomIdentity): CustomIdentity {
-  if (given === null || given === undefined) return null
-  const { name, role, group } = given
-  const isKnown = ['viewer', 'operator', 'admin'].includes(role)
-  if (
-    typeof name === 'string' &&
-    name !== '' &&
-    isKnown &&
-    (group ?? 'text') &&
-    typeof (group ?? '') === 'string'
-  ) {
-    return given
-  }
-  throw new EscapementError('option_invalid', {
-    message: 'authenticate: must answer { name, role: "viewer" | "operator" | "admin", group? } or null',
   })
 }

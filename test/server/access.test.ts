@@ -134,7 +134,7 @@ describe('who may do what', () => {
       ),
       ...Object.keys(PAGES).map((path) => `GET ${path}`),
     ]
-    const app = createApp(escapement, createRoutes({ cookiePath: '/' }), readHandlerOptions({}))
+    const app = createApp(escapement, createRoutes(), readHandlerOptions({}))
     const served = app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)

@@ -24,7 +24,7 @@ export const SPECS = {
 
 export type Specs = typeof SPECS
 
-export function createRoutes(parts: { cookiePath: string }): Record<string, Route> {
+export function createRoutes(): Record<string, Route> {
   return {
     ...scheduleRoutes,
     ...verbRoutes,
@@ -33,7 +33,7 @@ export function createRoutes(parts: { cookiePath: string }): Record<string, Rout
     ...systemRoutes,
     ...transitionRoutes,
     ...tokenRoutes,
-    ...sessionRoutes(parts.cookiePath),
+    ...sessionRoutes,
     ...eventRoutes,
   }
 }

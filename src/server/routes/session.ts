@@ -35,36 +35,36 @@ export const SESSION_SPECS = {
   }),
 }
 
-function cookie(value: string, request: Request, path: string, rest: string): Record<string, string> {
+/** For the whole host: what is mounted under a path here may be under another for the browser. */
+function cookie(value: string, request: Request, rest: string): Record<string, string> {
   const isSecure =
     new URL(request.url).protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
   const secure = isSecure ? '; Secure' : ''
   return {
-    'set-cookie': `${SESSION_COOKIE}=${value}; Path=${path}; HttpOnly; SameSite=Strict${secure}${rest}`,
+    'set-cookie': `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${rest}`,
   }
 }
 
-export const sessionRoutes = (path: string) =>
-  routesOf(SESSION_SPECS, {
-    async openSession({ escapement, body, request }) {
-      const holder = await escapement.tokens.verify(body.token)
-      if (holder === null || holder.sessionId !== null) throw unauthorized()
-      const { token, expiresAt } = await escapement.tokens.openSession(holder.tokenId)
-      const { name, role, group } = holder
-      return new Answer(
-        { name, role, group, via: 'session' as const, csrfToken: csrfTokenOf(token) },
-        { headers: cookie(token, request, path, `; Expires=${expiresAt.toUTCString()}`) },
-      )
-    },
-    getSession: ({ identity: { name, role, group, via, csrfToken = null } }) => ({
-      name,
-      role,
-      group,
-      via,
-      csrfToken,
-    }),
-    async closeSession({ escapement, identity, request }) {
-      if (identity.sessionId !== undefined) await escapement.tokens.revoke(identity.sessionId)
-      return new Answer(undefined, { headers: cookie('', request, path, '; Max-Age=0') })
-    },
-  })
+export const sessionRoutes = routesOf(SESSION_SPECS, {
+  async openSession({ escapement, body, request }) {
+    const holder = await escapement.tokens.verify(body.token)
+    if (holder === null || holder.sessionId !== null) throw unauthorized()
+    const { token, expiresAt } = await escapement.tokens.openSession(holder.tokenId)
+    const { name, role, group } = holder
+    return new Answer(
+      { name, role, group, via: 'session' as const, csrfToken: csrfTokenOf(token) },
+      { headers: cookie(token, request, `; Expires=${expiresAt.toUTCString()}`) },
+    )
+  },
+  getSession: ({ identity: { name, role, group, via, csrfToken = null } }) => ({
+    name,
+    role,
+    group,
+    via,
+    csrfToken,
+  }),
+  async closeSession({ escapement, identity, request }) {
+    if (identity.sessionId !== undefined) await escapement.tokens.revoke(identity.sessionId)
+    return new Answer(undefined, { headers: cookie('', request, '; Max-Age=0') })
+  },
+})
