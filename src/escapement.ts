@@ -9,7 +9,7 @@ import { createSchedules, type Schedules } from './client/schedules.js'
 import { createTokens, type Tokens } from './client/tokens.js'
 import { createTransitions, type Transitions } from './client/transitions.js'
 import { EscapementError } from './errors.js'
-import { createEventBus, type EventName, type Listener } from './events/bus.js'
+import { type AllEvents, createEventBus, type Listener } from './events/bus.js'
 import {
   type EscapementOptions,
   readOptions,
@@ -68,7 +68,7 @@ export interface Escapement extends Overview {
   /** How many runs are to come in each bucket of time, by queue and group. */
   forecast(range: { from: InstantInput; to: InstantInput; bucket: DurationInput }): Promise<ForecastBucket[]>
   /** Hears what this process does. Returns the function that ends it. */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
   /** Starts the loops; a second call changes nothing. */
   start(options?: StartOptions): Promise<void>
   /** Stops the loops after what is under way; `start` begins again. */

@@ -2,6 +2,7 @@ import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import type { TransitionChange } from '../transitions/change.js'
+import { LOCAL_EVENT_NAMES, type LocalEventMap } from './local-events.js'
 
 /** What a run's events tell. */
 export interface RunEvent {
@@ -72,23 +73,27 @@ const EVENT_NAMES: readonly string[] = [
   'claiming.resumed',
 ] satisfies EventName[]
 
-export type Listener<Name extends EventName> = (event: EventMap[Name]) => unknown
+/** All that can be listened to in a process: what others are told of as well, and what stays in it. */
+export interface AllEvents extends EventMap, LocalEventMap {}
+
+export type Listener<Name extends keyof AllEvents> = (event: AllEvents[Name]) => unknown
 
 export interface EventBus {
   /** Returns the function that ends it. */
-  on<Name extends EventName>(name: Name, listener: Listener<Name>): () => void
+  on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
   /** Whether anybody listens: what nobody hears need not be told. */
-  has(name: EventName): boolean
-  emit<Name extends EventName>(name: Name, event: EventMap[Name]): void
+  has(name: keyof AllEvents): boolean
+  emit<Name extends keyof AllEvents>(name: Name, event: AllEvents[Name]): void
 }
 
 export function createEventBus(logger: Logger): EventBus {
-  const listeners = new Map<EventName, Set<Listener<never>>>()
+  const listeners = new Map<keyof AllEvents, Set<Listener<never>>>()
+  const known: readonly string[] = [...EVENT_NAMES, ...LOCAL_EVENT_NAMES]
   return {
     on(name, listener) {
-      if (!EVENT_NAMES.includes(name)) {
+      if (!known.includes(name)) {
         throw new EscapementError('option_invalid', {
-          message: `There is no event "${name}"${didYouMean(name, EVENT_NAMES)}.`,
+          message: `There is no event "${name}"${didYouMean(name, known)}.`,
         })
       }
       const set = listeners.get(name) ?? new Set()

@@ -60,5 +60,8 @@ export function tellCreated(bus: EventBus, created: readonly RunEvent[]): void {
 
 /** Called after the commit as well. */
 export function tellCancelled(bus: EventBus, cancelled: readonly CancelledRun[]): void {
-  for (const run of cancelled) bus.emit('run.cancelled', runEventOf(run))
+  for (const run of cancelled) {
+    bus.emit('run.cancelled', runEventOf(run))
+    if (bus.has('run.ended')) bus.emit('run.ended', { job: run.job, state: 'cancelled', durationMs: null })
+  }
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../clock.js'
+import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { runCreated, tellCancelled, tellCreated } from '../events/run-events.js'
 import { actOf, tellActs } from '../events/schedule-events.js'
@@ -106,8 +106,13 @@ export function createScheduler(parts: {
 
   async function tickBatch(patienceMs: number): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
+    const startedMs = monotonicMs()
     const report = await tickHalving(reach, scopes)
     emitAll(bus, report)
+    if (bus.has('scheduler.ticked')) {
+      const durationMs = monotonicMs() - startedMs
+      bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
+    }
     return report
   }
 

@@ -163,15 +163,16 @@ export function createSweeper(parts: {
 
   /** What cannot be swept is reported, and the other tables go on; a database that does not answer ends all of it. */
   async function sweepAll(wanted: readonly SweptTable[]): Promise<Pass> {
-    const report: SweepReport = { ...noCounts(), tables: [], errors: [] }
+    const startedMs = monotonicMs()
+    const swept: SweepReport = { ...noCounts(), tables: [], errors: [] }
     const failed: SweptTable[] = []
     for (const table of wanted) {
       try {
         const isDue = leftover.delete(table) || (await look(table)) === 0
         const sweep = isDue ? await sweepOne(table) : { counts: noCounts(), errors: [] }
         if (sweep.counts.truncated) leftover.add(table)
-        report.tables.push({ table: table.name, ...sweep.counts })
-        report.errors.push(...sweep.errors)
+        swept.tables.push({ table: table.name, ...sweep.counts })
+        swept.errors.push(...sweep.errors)
         for (const { key, message } of sweep.errors) {
           logger.warn(
             { table: table.name, key, reason: message },
@@ -181,11 +182,16 @@ export function createSweeper(parts: {
       } catch (error) {
         const message = noteFailure(table, error)
         failed.push(table)
-        report.tables.push({ table: table.name, ...noCounts() })
-        report.errors.push({ table: table.name, message })
+        swept.tables.push({ table: table.name, ...noCounts() })
+        swept.errors.push({ table: table.name, message })
       }
     }
-    return { report: { ...report, ...sumCounts(report.tables) }, failed }
+    const report = { ...swept, ...sumCounts(swept.tables) }
+    if (bus.has('sweeper.swept')) {
+      const { updated, deleted, quarantined } = report
+      bus.emit('sweeper.swept', { durationMs: monotonicMs() - startedMs, updated, deleted, quarantined })
+    }
+    return { report, failed }
   }
 
   /** A table that cannot be asked is looked at again soon: that sweep of it fails as well, and lets it rest. */

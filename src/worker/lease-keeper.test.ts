@@ -20,7 +20,7 @@ function keep(answer: (asked: number) => Promise<void>) {
     await answer(askedAtMs.length)
     return [{ id: lease.runId, lease_token: lease.leaseToken }]
   }
-  const keeper = createLeaseKeeper({ query, now: () => null } as unknown as Store, silentLogger)
+  const keeper = createLeaseKeeper({ query, now: () => null } as unknown as Store, silentLogger, () => {})
   keeper.hold(lease, new Interrupt())
   return { keeper, askedAtMs }
 }

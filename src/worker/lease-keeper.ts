@@ -28,7 +28,11 @@ interface Held {
   interrupt: Interrupt
 }
 
-export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
+export function createLeaseKeeper(
+  store: Store,
+  logger: Logger,
+  onLost: (runId: string) => void,
+): LeaseKeeper {
   const leases = new Map<string, Held>()
   let timer: NodeJS.Timeout | undefined
   let everyMs = Number.POSITIVE_INFINITY
@@ -95,7 +99,10 @@ export function createLeaseKeeper(store: Store, logger: Logger): LeaseKeeper {
     )
     for (const { lease, interrupt } of lost) {
       if (!leases.delete(leaseKey(lease))) continue
-      interrupt.abort(cancelled.has(lease.runId) ? cancelledError(lease.runId) : leaseLost(lease.runId))
+      const { runId } = lease
+      const isCancelled = cancelled.has(runId)
+      if (!isCancelled) onLost(runId)
+      interrupt.abort(isCancelled ? cancelledError(runId) : leaseLost(runId))
     }
   }
 

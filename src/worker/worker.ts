@@ -3,6 +3,7 @@ import type { Clock } from '../clock.js'
 import { monotonicMs } from '../clock.js'
 import { EscapementError } from '../errors.js'
 import type { EventBus } from '../events/bus.js'
+import type { ClaimedRun } from '../events/local-events.js'
 import { runEnded, runEventOf } from '../events/run-events.js'
 import type { Logger } from '../logger.js'
 import type { AnyJob } from '../runs/job.js'
@@ -10,6 +11,7 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import type { Breakage } from '../schedules/breaker.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
+import type { Outcome } from '../store/queries/outcomes.js'
 import type { Store } from '../store/store.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { createWait } from '../wait.js'
@@ -85,7 +87,7 @@ export function createWorker(parts: {
   const wait = createWait(parts.clock)
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
   const claims = createClaims(store, jobs, { workerId: id, queues })
-  const leases = createLeaseKeeper(store, logger)
+  const leases = createLeaseKeeper(store, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
   const outcomes = createOutcomeRecorder(store, onBroken)
   const progress = createProgressWriter(store, bus, logger)
   const watch = createWatch({ store, workerId: id, registration, leases, bus, logger, onRecovered, onBroken })
@@ -109,7 +111,11 @@ export function createWorker(parts: {
   async function claim(): Promise<number> {
     const limit = room()
     if (limit <= 0 || jobs.all().length === 0) return 0
+    const startedMs = monotonicMs()
     const { rows, leaseToken } = await claims.take(limit)
+    if (bus.has('worker.claimed')) {
+      bus.emit('worker.claimed', { durationMs: monotonicMs() - startedMs, runs: rows.map(claimedRun) })
+    }
     if (loop && stopping) {
       // It was under way when we were told to stop: others need not wait for us to work it off.
       await claims.giveBack(leaseToken)
@@ -157,14 +163,18 @@ export function createWorker(parts: {
       if (outcome === null) {
         const facts = { runId: row.id, job: row.job, attempt: row.attempt }
         logger.warn(facts, 'an outcome was refused: the run is no longer this attempt’s')
-      } else if (bus.has(`run.${outcome.state}`)) {
-        bus.emit(`run.${outcome.state}`, runEnded(row, outcome, monotonicMs() - startedMs))
-      }
+      } else tellEnded(row, outcome, monotonicMs() - startedMs)
     } catch (error) {
       logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
     } finally {
       onHandled()
     }
+  }
+
+  function tellEnded(row: ClaimedRow, outcome: Outcome, durationMs: number): void {
+    const { state } = outcome
+    if (bus.has(`run.${state}`)) bus.emit(`run.${state}`, runEnded(row, outcome, durationMs))
+    if (bus.has('run.ended')) bus.emit('run.ended', { job: row.job, state, durationMs })
   }
 
   function onRecovered(runs: readonly RecoveredRun[]): void {
@@ -175,6 +185,7 @@ export function createWorker(parts: {
       logger.warn(facts, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
       bus.emit(`run.${run.state}`, { ...runEventOf(run), error })
+      if (bus.has('run.ended')) bus.emit('run.ended', { job: run.job, state: run.state, durationMs: null })
     }
   }
 
@@ -269,4 +280,8 @@ export function createWorker(parts: {
 
 function stopped(): EscapementError {
   return new EscapementError('closed', { message: 'The worker is shutting down; the run is given back.' })
+}
+
+function claimedRun({ job, queue, attempt, started_at, eligible_at }: ClaimedRow): ClaimedRun {
+  return { job, queue, attempt, latenessMs: started_at!.getTime() - eligible_at.getTime() }
 }
