@@ -3,6 +3,7 @@ import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
+import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
 import { createOverview, type Overview } from './client/overview.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
@@ -67,6 +68,10 @@ export interface Escapement extends Overview {
   reconcile(): Promise<string[]>
   /** How many runs are to come in each bucket of time, by queue and group. */
   forecast(range: { from: InstantInput; to: InstantInput; bucket: DurationInput }): Promise<ForecastBucket[]>
+  /** Whether the loops of this process turn: asks nobody, and holds through an outage of the database. */
+  health(): Health
+  /** Whether this process can do what it is asked for: the database answers, its schema fits, and nobody stops it. */
+  ready(): Promise<Readiness>
   /** Hears what this process does. Returns the function that ends it. */
   on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
   /** Starts the loops; a second call changes nothing. */
@@ -202,6 +207,8 @@ function wire(connections: Connections, settings: Settings): Assembly {
 
   let stopListening: (() => Promise<void>) | undefined
   let closed: Promise<void> | undefined
+  let isStopping = false
+  const databaseIsReady = createReadiness(store)
   let last: Promise<unknown> = Promise.resolve()
 
   // Starting and stopping take turns: a start that is asked for during a stop begins after it.
@@ -256,9 +263,12 @@ function wire(connections: Connections, settings: Settings): Assembly {
         to: instant(to, 'to'),
         bucketMs: durationToMs(bucket, 'bucket'),
       }),
+    health: () => healthOf({ scheduler, worker, sweeper }, { store, jobs }),
+    ready: async () => (isStopping ? { ready: false, reason: 'stopping' } : databaseIsReady()),
     on: bus.on,
     async start(options = {}) {
       const roles = readRoles(options)
+      isStopping = closed !== undefined
       await inTurn(async () => {
         stopListening ??= await inner.listen(store.channel, wakeUp)
         if (roles.includes('worker')) await worker.start()
@@ -266,8 +276,12 @@ function wire(connections: Connections, settings: Settings): Assembly {
         if (roles.includes('sweeper')) sweeper.start()
       })
     },
-    stop: () => inTurn(stop),
+    stop() {
+      isStopping = true
+      return inTurn(stop)
+    },
     close() {
+      isStopping = true
       closed ??= inTurn(stop)
         .catch((error) => logger.warn({ err: error }, 'stopping failed; the database is closed all the same'))
         .then(() => closeBoth(connections))

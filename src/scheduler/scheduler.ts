@@ -3,6 +3,7 @@ import type { EventBus } from '../events/bus.js'
 import { runCreated, tellCancelled, tellCreated } from '../events/run-events.js'
 import { actOf, tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
+import { createPulse, type PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
 import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
@@ -63,6 +64,8 @@ export interface Scheduler {
   tickWhileDue(): Promise<void>
   /** A whole pass of what it sees to beside its ticks, if one is due. */
   upkeep(): Promise<void>
+  /** How its loop turns; null where it was not started. */
+  pulse(): PulseState | null
 }
 
 /** Ticks while anything is due, then sleeps until the nearest cursor; waits out a database that is away. */
@@ -81,6 +84,7 @@ export function createScheduler(parts: {
   const verbParts = { store, jobs, bus, zoneData }
   const upkeep = createUpkeep(verbParts, parts.retention, logger)
   const wait = createWait(parts.clock)
+  const pulse = createPulse()
   const providers = createProviders(jobs, wait.wake)
   /** How many schedules a batch takes at the moment. */
   let reach = batch
@@ -134,6 +138,7 @@ export function createScheduler(parts: {
    */
   async function tickHalving(limit: number, scopes: ReadonlyMap<string, ScopesAt>): Promise<TickReport> {
     const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+    pulse.beat()
     try {
       const report = await tick(parts, limits, scopes)
       const isWhole = report.due < limit
@@ -177,19 +182,26 @@ export function createScheduler(parts: {
   async function run(): Promise<void> {
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
+    pulse.begin()
     while (!stopping) {
+      pulse.beat()
       try {
         const hasMoreUpkeep = await upkeep.step()
+        pulse.beat()
         await tickWhileDue()
         backoffMs = FIRST_BACKOFF_MS
+        pulse.passed(0)
         if (hasMoreUpkeep) continue
         const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
-        await wait.sleep(ms > 0 ? Math.min(ms, MAX_SLEEP_MS) : busyMs)
+        const sleepMs = ms > 0 ? Math.min(ms, MAX_SLEEP_MS) : busyMs
+        pulse.passed(sleepMs)
+        await wait.sleep(sleepMs)
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS)
           logger.error({ err: error }, 'the scheduler waits for the database')
+        pulse.waitsOut(backoffMs)
         await wait.sleep(backoffMs)
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       }
@@ -203,12 +215,14 @@ export function createScheduler(parts: {
       while (await upkeep.step());
     },
     wake: wait.wake,
+    pulse: pulse.state,
     start() {
       stopping = false
       loop ??= run()
     },
     async stop() {
       stopping = true
+      pulse.end()
       wait.wake()
       await loop
       loop = undefined

@@ -1,6 +1,7 @@
 import type { AccessRole } from '../client/tokens.js'
 import type { Escapement } from '../escapement.js'
 import { DOCS_STYLE, docsPage } from './docs-page.js'
+import { healthResponse, readinessResponse } from './health.js'
 import type { OpenApiDocument } from './openapi.js'
 import { PAGE_POLICY } from './security-headers.js'
 
@@ -20,16 +21,12 @@ export interface PageParts {
 export function createPages({ escapement, document }: PageParts): Record<string, Page> {
   const html = docsPage(document)
   return {
-    '/health': { role: 'anyone', groups: 'own', answer: () => health(escapement) },
+    '/health': { role: 'anyone', groups: 'own', answer: () => healthResponse(escapement) },
+    '/ready': { role: 'anyone', groups: 'own', answer: () => readinessResponse(escapement) },
     '/openapi.json': { role: 'viewer', groups: 'own', answer: () => Response.json(document) },
     '/docs': { role: 'viewer', groups: 'own', answer: () => page(html, 'text/html') },
     '/docs.css': { role: 'viewer', groups: 'own', answer: () => page(DOCS_STYLE, 'text/css') },
   }
-}
-
-async function health({ database }: Escapement): Promise<Response> {
-  await database.query('select 1')
-  return Response.json({ status: 'ok' })
 }
 
 function page(text: string, type: string): Response {

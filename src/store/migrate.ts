@@ -46,6 +46,19 @@ export async function migrate(
   }
 }
 
+let newestKnown: Promise<number> | undefined
+
+/** How the schema compares with what this program works with. Cheap enough to be asked by probes. */
+export async function readSchemaState(
+  queryable: Queryable,
+  schema: string,
+): Promise<'current' | 'outdated' | 'newer'> {
+  newestKnown ??= readMigrations(schema).then((known) => known.at(-1)?.number ?? 0)
+  const [newest, applied] = [await newestKnown, await appliedThrough(queryable, schema)]
+  if (applied === newest) return 'current'
+  return applied < newest ? 'outdated' : 'newer'
+}
+
 /** All that a migration runs, as one script: for running it, and for showing it first. */
 export function statementsOf({ schema, from, migrations }: MigrationReport): string {
   const record = ({ number, name }: Migration) =>

@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
+import { createPulse, type PulseState } from '../pulse.js'
 import { releaseQuarantine } from '../store/queries/transition-log.js'
 import { msUntilDue } from '../store/queries/transition-sweep.js'
 import { isCutOff, isRefusedByServer } from '../store/refusal.js'
@@ -96,6 +97,8 @@ export interface Sweeper {
   prune(): Promise<void>
   /** Forgets what was set aside of rows that are gone or were edited since. */
   tidy(): Promise<void>
+  /** How its loop turns; null where it was not started. */
+  pulse(): PulseState | null
 }
 
 export function createSweeper(parts: {
@@ -111,7 +114,8 @@ export function createSweeper(parts: {
 }): Sweeper {
   const { store, bus, logger, tables, batchSize, intervalMs, retentionMs } = parts
   const wait = createWait(parts.clock)
-  const upkeep = createLogUpkeep(limited(LOOK_LIMITS), retentionMs, logger)
+  const pulse = createPulse()
+  const upkeep = createLogUpkeep(limited(LOOK_LIMITS), { retentionMs, logger, onSlice: pulse.beat })
   /** How many rows a batch takes at the moment, where not as many as it may. */
   const reaches = new WeakMap<SweptTable, number>()
   /** Tables of which the last sweep has left rows: these need not be asked whether they have any. */
@@ -125,7 +129,7 @@ export function createSweeper(parts: {
     try {
       const sweep = await sweepTable(limited(LIMITS), table, { batchSize: reach, hooks })
       reaches.set(table, Math.min(batchSize, reach + Math.ceil(batchSize / 10)))
-      await tellChanges(sweep.changes, { bus, logger, hooks })
+      await tellChanges(sweep.changes, { bus, logger, hooks, onTold: pulse.beat })
       return sweep
     } catch (error) {
       if (!(error instanceof HookFailure ? error.isCutOff : isCutOff(error))) throw error
@@ -167,6 +171,7 @@ export function createSweeper(parts: {
     const swept: SweepReport = { ...noCounts(), tables: [], errors: [] }
     const failed: SweptTable[] = []
     for (const table of wanted) {
+      pulse.beat()
       try {
         const isDue = leftover.delete(table) || (await look(table)) === 0
         const sweep = isDue ? await sweepOne(table) : { counts: noCounts(), errors: [] }
@@ -198,6 +203,7 @@ export function createSweeper(parts: {
   async function nearest(wanted: readonly SweptTable[]): Promise<number | null> {
     const waits: number[] = []
     for (const table of wanted) {
+      pulse.beat()
       try {
         const ms = await look(table)
         if (ms !== null) waits.push(ms)
@@ -213,21 +219,26 @@ export function createSweeper(parts: {
     const rests = createRests(intervalMs)
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
+    pulse.begin()
     while (!stopping) {
+      pulse.beat()
       try {
         const { report, failed } = await sweepAll(rests.rested(tables.all()))
         rests.note(failed, tables.all())
         backoffMs = FIRST_BACKOFF_MS
+        pulse.passed(0)
         await upkeep.step(tables.all(), report.updated + report.deleted)
         if (report.truncated) continue
         const ms = (await nearest(rests.rested(tables.all()))) ?? intervalMs
         // Still due although none was left: somebody else holds the rows, and may yet give them back.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
         const sleepMs = Math.min(ms > 0 ? ms : busyMs, intervalMs, rests.msUntilNext())
+        pulse.passed(sleepMs)
         const isWoken = await wait.sleep(sleepMs)
         if (isWoken && !stopping) await pause(SHORTEST_SLEEP_MS)
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the sweeper waits for the database')
+        pulse.waitsOut(backoffMs)
         await wait.sleep(backoffMs)
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       }
@@ -249,12 +260,14 @@ export function createSweeper(parts: {
     prune: () => upkeep.turn(tables.all()),
     tidy: () => upkeep.tidy(tables.all()),
     wake: wait.wake,
+    pulse: pulse.state,
     start() {
       stopping = false
       loop ??= run()
     },
     async stop() {
       stopping = true
+      pulse.end()
       wait.wake()
       await loop
       loop = undefined

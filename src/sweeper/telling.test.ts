@@ -68,6 +68,7 @@ describe('a hook after the commit', () => {
     const told = tellChanges([change, { ...change, key: { id: 2 } }], {
       bus: createEventBus(silentLogger),
       logger,
+      onTold: () => {},
       hooks: [
         {
           onApplied({ key }) {

@@ -15,7 +15,12 @@ type Told = 'onApplied' | 'onSet' | 'onDelete'
  */
 export async function tellChanges(
   changes: readonly TransitionChange[],
-  { bus, logger, hooks }: { bus: EventBus; logger: Logger; hooks: readonly TransitionHooks[] },
+  {
+    bus,
+    logger,
+    hooks,
+    onTold,
+  }: { bus: EventBus; logger: Logger; hooks: readonly TransitionHooks[]; onTold: () => void },
 ): Promise<void> {
   const givenUp = new Set<unknown>()
   for (const change of changes) {
@@ -25,6 +30,7 @@ export async function tellChanges(
         const hook = each[name]
         if (!hook) continue
         const told = call(each, name, change, logger)
+        onTold()
         if (givenUp.has(hook) || (await isDoneInTime(told))) continue
         givenUp.add(hook)
         logger.error(

@@ -21,7 +21,10 @@ export interface LogUpkeep {
 }
 
 /** Without a retention the log is kept, and only what was set aside is tidied up. */
-export function createLogUpkeep(store: Store, retentionMs: number | null, logger: Logger): LogUpkeep {
+export function createLogUpkeep(
+  store: Store,
+  { retentionMs, logger, onSlice }: { retentionMs: number | null; logger: Logger; onSlice: () => void },
+): LogUpkeep {
   let lastAt = monotonicMs()
   let loggedSince = 0
   let [place, after]: [number, LogPosition | null] = [0, null]
@@ -30,6 +33,7 @@ export function createLogUpkeep(store: Store, retentionMs: number | null, logger
   async function slice(tables: readonly SweptTable[]): Promise<boolean> {
     const fields = tables.flatMap((table) => table.fields.map((field) => ({ table, field })))
     const next = fields[place]
+    onSlice()
     if (!next) {
       place = 0
       return true

@@ -6,6 +6,7 @@ import type { EventBus } from '../events/bus.js'
 import type { ClaimedRun } from '../events/local-events.js'
 import { runEnded, runEventOf } from '../events/run-events.js'
 import type { Logger } from '../logger.js'
+import { createPulse, type PulseState } from '../pulse.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Breakage } from '../schedules/breaker.js'
@@ -66,6 +67,8 @@ export interface Worker {
   check(): void
   /** Works until nothing is left that may be claimed now. */
   drain(): Promise<void>
+  /** How its loop turns; null where it was not started. */
+  pulse(): PulseState | null
 }
 
 export function createWorker(parts: {
@@ -85,6 +88,7 @@ export function createWorker(parts: {
   const { store, bus, logger, jobs, concurrency, queues, onBroken } = parts
   const id = randomUUID()
   const wait = createWait(parts.clock)
+  const pulse = createPulse()
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
   const claims = createClaims(store, jobs, { workerId: id, queues })
   const leases = createLeaseKeeper(store, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
@@ -197,13 +201,16 @@ export function createWorker(parts: {
     let claimAtMs = Number.NEGATIVE_INFINITY
     let mayHaveMore = true
     let heldBackMs = FIRST_HELD_BACK_MS
+    pulse.begin()
     while (!stopping) {
+      pulse.beat()
       try {
         if (monotonicMs() >= lookAtMs) {
           await registration.publish()
           // After an outage our own leases may have expired: what is still ours must not look lost.
           if (lookAtMs === Number.NEGATIVE_INFINITY) await leases.renew()
           lookAtMs = monotonicMs() + (await watch.look(busy, heldIds()))
+          pulse.beat()
         }
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
         if (!stopping && room() > 0 && monotonicMs() >= claimAtMs) {
@@ -214,6 +221,7 @@ export function createWorker(parts: {
         }
         backoffMs = FIRST_BACKOFF_MS
         const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - monotonicMs()
+        pulse.passed(Math.max(0, sleepMs))
         if (sleepMs > 0 && (await wait.sleep(sleepMs))) {
           mayHaveMore = true
           claimAtMs = Number.NEGATIVE_INFINITY
@@ -223,6 +231,7 @@ export function createWorker(parts: {
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the worker waits for the database')
         lookAtMs = Number.NEGATIVE_INFINITY
+        pulse.waitsOut(backoffMs)
         await wait.sleep(backoffMs)
         backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)
       }
@@ -244,6 +253,7 @@ export function createWorker(parts: {
   return {
     id,
     wake: wait.wake,
+    pulse: pulse.state,
     check: () => void leases.renew(),
     async start() {
       if (loop) return
@@ -255,6 +265,7 @@ export function createWorker(parts: {
     async stop() {
       if (!loop) return
       stopping = true
+      pulse.end()
       wait.wake()
       await loop
       loop = undefined
