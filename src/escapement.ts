@@ -3,6 +3,7 @@ import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import { type Diagnosis, diagnose } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
+import { createGauges, type Gauges } from './client/gauges.js'
 import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
 import { createOverview, type Overview } from './client/overview.js'
 import { createRuns, type Runs } from './client/runs.js'
@@ -72,6 +73,8 @@ export interface Escapement extends Overview {
   health(): Health
   /** Whether this process can do what it is asked for: the database answers, its schema fits, and nobody stops it. */
   ready(): Promise<Readiness>
+  /** How things stand, for metrics: read at most every five seconds, at a cost that does not grow. Never rejects. */
+  gauges(): Promise<Gauges>
   /** Hears what this process does. Returns the function that ends it. */
   on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
   /** Starts the loops; a second call changes nothing. */
@@ -265,6 +268,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
       }),
     health: () => healthOf({ scheduler, worker, sweeper }, { store, jobs }),
     ready: async () => (isStopping ? { ready: false, reason: 'stopping' } : databaseIsReady()),
+    gauges: createGauges(store, connections.use),
     on: bus.on,
     async start(options = {}) {
       const roles = readRoles(options)

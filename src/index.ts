@@ -10,6 +10,7 @@ export type {
   EnqueueOptions,
 } from './client/enqueueing.js'
 export type { ForecastBucket } from './client/forecast.js'
+export type { DatabaseGauges, Gauges } from './client/gauges.js'
 export type { Health, LoopHealth, Readiness } from './client/health.js'
 export type { HistoryEntry, HistoryOptions } from './client/history.js'
 export type { Occurrence } from './client/ledger.js'

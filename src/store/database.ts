@@ -76,4 +76,15 @@ export interface Database extends Queryable {
 export interface Connections {
   inner: Database
   outer: Database
+  /** How the connections are used; none of a database that somebody else has opened. */
+  use(): PoolUse[]
+}
+
+/** How many connections a pool has, how many of them nobody uses, and how many calls wait for one. */
+export interface PoolUse {
+  /** `loops` for ours, `callers` for those of the program and its handlers, `borrowed` for its own pool, `embedded`. */
+  pool: 'loops' | 'callers' | 'borrowed' | 'embedded'
+  total: number
+  idle: number
+  waiting: number
 }

@@ -1,5 +1,5 @@
-import type { Connections, Database } from './database.js'
-import { openPGlite } from './pglite.js'
+import type { Connections, Database, PoolUse } from './database.js'
+import { type EmbeddedDatabase, openPGlite } from './pglite.js'
 import { borrowClient, borrowPool, openPostgres } from './postgres.js'
 import type { ClientLike, PoolLike } from './postgres-session.js'
 
@@ -8,15 +8,19 @@ export type DatabaseSource = string | { directory: string } | Database | PoolLik
 
 /** Opens whichever database was asked for; the caller has checked that it is one of these. */
 export async function openDatabase(wanted: DatabaseSource): Promise<Connections> {
-  if (wanted === 'memory:') return both(await openPGlite({}))
+  if (wanted === 'memory:') return embedded(await openPGlite({}))
   if (typeof wanted === 'string') return openPostgres(wanted)
-  if ('directory' in wanted) return both(await openPGlite({ directory: wanted.directory }))
-  if (isDatabase(wanted)) return both({ ...bound(wanted), close: async () => {} })
+  if ('directory' in wanted) return embedded(await openPGlite({ directory: wanted.directory }))
+  if (isDatabase(wanted)) return both({ ...bound(wanted), close: async () => {} }, () => [])
   return isPool(wanted) ? borrowPool(wanted) : borrowClient(wanted as ClientLike)
 }
 
-function both(database: Database): Connections {
-  return { inner: database, outer: database }
+function embedded(database: EmbeddedDatabase): Connections {
+  return both(database, () => [{ pool: 'embedded', ...database.use() }])
+}
+
+function both(database: Database, use: () => PoolUse[]): Connections {
+  return { inner: database, outer: database, use }
 }
 
 function isDatabase(wanted: object): wanted is Database {

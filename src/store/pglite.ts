@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { EscapementError } from '../errors.js'
 import { damaged, ensureDirectory, inspectDataDirectory, markComplete, notCreated } from './data-directory.js'
-import type { Database, Param, Queryable, Transaction } from './database.js'
+import type { Database, Param, PoolUse, Queryable, Transaction } from './database.js'
 import { type DirectoryLock, lockDirectory } from './directory-lock.js'
 import { readEmptyDatabase } from './empty-database.js'
 import { parameterText } from './parameters.js'
@@ -34,6 +34,8 @@ export interface EmbeddedDatabase extends Database {
   readonly stopped: Promise<Error>
   /** The whole data directory as an archive, for `template`. */
   dump(): Promise<Blob>
+  /** How its one session is used. */
+  use(): Omit<PoolUse, 'pool'>
 }
 
 export function isEmbedded(database: Database): database is EmbeddedDatabase {
@@ -90,6 +92,8 @@ class PGliteDatabase implements EmbeddedDatabase {
   /** One handler at a time, so that what others ask for meanwhile comes before the next one. */
   readonly #inPlace = createPlaces(1)
   #turn: Promise<unknown> = Promise.resolve()
+  /** The one that is taken, and those that wait for theirs. */
+  #turns = 0
   #closing: Promise<void> | null = null
 
   constructor(engine: PGliteEngine, lock: DirectoryLock | null) {
@@ -172,6 +176,10 @@ class PGliteDatabase implements EmbeddedDatabase {
     return new Blob('archive' in reply ? [reply.archive] : [])
   }
 
+  use(): Omit<PoolUse, 'pool'> {
+    return { total: 1, idle: this.#turns === 0 ? 1 : 0, waiting: Math.max(0, this.#turns - 1) }
+  }
+
   async close(): Promise<void> {
     this.refuseInsideTransaction()
     this.#closing ??= this.#turn.then(async () => {
@@ -197,7 +205,11 @@ class PGliteDatabase implements EmbeddedDatabase {
     this.refuseInsideTransaction()
     if (this.#closing) throw closedError()
     const result = this.#turn.then(work)
-    this.#turn = result.catch(() => {})
+    const onOver = () => {
+      this.#turns -= 1
+    }
+    this.#turns += 1
+    this.#turn = result.then(onOver, onOver)
     return result
   }
 }

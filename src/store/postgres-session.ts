@@ -12,6 +12,8 @@ export interface PoolLike {
   connect(): Promise<ClientLike>
   readonly options?: { max?: number }
   readonly totalCount: number
+  readonly idleCount?: number
+  readonly waitingCount?: number
 }
 
 /** What we need of a caller's connected `pg` client. */

@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
-import type { Connections } from './database.js'
+import type { Connections, PoolUse } from './database.js'
 import { unreachable } from './postgres-errors.js'
 import { type Listener, openListener, silentListener } from './postgres-listener.js'
 import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from './postgres-session.js'
@@ -43,6 +43,7 @@ export async function openPostgres(url: string): Promise<Connections> {
   const connections: Connections = {
     inner: overPool(innerPool, { ...shared, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
     outer: overPool(outerPool, { ...shared, deadlineMs: null, end: () => outerPool.end() }),
+    use: () => [useOf('loops', innerPool), useOf('callers', outerPool)],
   }
   try {
     await refuseOldServer(connections)
@@ -102,6 +103,7 @@ async function borrow(pool: PoolLike, listener: Listener, max: number): Promise<
   const connections: Connections = {
     inner: overPool(pool, { ...shared, deadlineMs: LOOP_DEADLINE_MS }),
     outer: overPool(pool, { ...shared, deadlineMs: null }),
+    use: () => (pool.idleCount === undefined ? [] : [useOf('borrowed', pool)]),
   }
   try {
     await refuseOldServer(connections)
@@ -109,6 +111,10 @@ async function borrow(pool: PoolLike, listener: Listener, max: number): Promise<
     throw error instanceof EscapementError ? error : unreachable(undefined, error)
   }
   return connections
+}
+
+function useOf(name: PoolUse['pool'], pool: PoolLike): PoolUse {
+  return { pool: name, total: pool.totalCount, idle: pool.idleCount ?? 0, waiting: pool.waitingCount ?? 0 }
 }
 
 async function refuseOldServer({ inner }: Connections): Promise<void> {

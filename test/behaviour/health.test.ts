@@ -1,8 +1,9 @@
-import { expect, it, onTestFinished, vi } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { createEscapement, type Escapement, type EscapementOptions } from '../../src/index.js'
 import { healthResponse, readinessResponse } from '../../src/server/health.js'
 import type { Database } from '../../src/store/database.js'
 import { alteredDatabase, freshSchemaName, sharedDatabase } from '../support/database.js'
+import { movableClock } from '../support/movable-clock.js'
 
 async function open(options: EscapementOptions = {}): Promise<Escapement & { schema: string }> {
   const schema = freshSchemaName()
@@ -40,17 +41,6 @@ async function freezable() {
       thaw = undefined
       release()
     },
-  }
-}
-
-/** Moves the clock by which loops are missed, and no other. */
-function movableClock() {
-  const { now } = performance
-  let aheadMs = 0
-  const spy = vi.spyOn(performance, 'now').mockImplementation(() => now.call(performance) + aheadMs)
-  onTestFinished(() => void spy.mockRestore())
-  return (ms: number) => {
-    aheadMs += ms
   }
 }
 

@@ -263,3 +263,13 @@ describe('a transactional handler on the one session', () => {
     await expect.poll(() => order).toEqual(['begin 1', 'end 1', 'other', 'begin 2', 'end 2'])
   })
 })
+
+it('the one session tells who uses it, and how many wait', async () => {
+  expect(database.use()).toEqual({ total: 1, idle: 1, waiting: 0 })
+  const refused = expect(database.query('select 1 / 0')).rejects.toThrow()
+  const answered = database.query('select 1')
+  expect(database.use()).toEqual({ total: 1, idle: 0, waiting: 1 })
+  await refused
+  await answered
+  expect(database.use()).toEqual({ total: 1, idle: 1, waiting: 0 })
+})

@@ -22,6 +22,24 @@ import { openHarness } from '../support/harness.js'
 const RETRIED = { retry: { attempts: 3 }, onStale: 'retry' } as const
 
 describe('connections to PostgreSQL', () => {
+  it('tell who uses them, those of a caller too unless somebody else has opened them', async () => {
+    const pool = new pg.Pool({ connectionString: postgresUrl() })
+    const own = await openDatabase(postgresUrl())
+    onTestFinished(async () => {
+      await own.inner.close()
+      await own.outer.close()
+      await pool.end()
+    })
+    const idle = { pool: 'callers', total: 1, idle: 1, waiting: 0 }
+    await own.outer.query('select 1')
+    expect(own.use()).toEqual([{ ...idle, pool: 'loops' }, idle])
+    await own.outer.transaction(async () => {
+      expect(own.use()[1]).toEqual({ ...idle, idle: 0 })
+    })
+    expect((await openDatabase(pool)).use()).toEqual([{ ...idle, pool: 'borrowed' }])
+    expect((await openDatabase(own.outer)).use()).toEqual([])
+  })
+
   it('abandon a statement at its deadline, and its connection with it', async () => {
     const pool = new pg.Pool({ connectionString: postgresUrl(), max: 1 })
     const end = () => pool.end()
