@@ -34,6 +34,7 @@ import { type DurationInput, durationToMs } from './time/duration.js'
 import { type Instant, type InstantInput, readInstant } from './time/instant.js'
 import { readOrThrow } from './time/report.js'
 import { ZONE_DATA } from './time/zone-data.js'
+import { outsideOfTraces } from './tracing.js'
 import { createTransitionRegistry } from './transitions/registry.js'
 import { VERSION } from './version.js'
 import { createWorker, type Worker } from './worker/worker.js'
@@ -273,12 +274,13 @@ function wire(connections: Connections, settings: Settings): Assembly {
     async start(options = {}) {
       const roles = readRoles(options)
       isStopping = closed !== undefined
-      await inTurn(async () => {
+      const begin = async () => {
         stopListening ??= await inner.listen(store.channel, wakeUp)
         if (roles.includes('worker')) await worker.start()
         if (roles.includes('scheduler')) scheduler.start()
         if (roles.includes('sweeper')) sweeper.start()
-      })
+      }
+      await inTurn(() => outsideOfTraces(begin))
     },
     stop() {
       isStopping = true

@@ -11,7 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors', 'logger', 'version'],
   ['time'],
   ['schedules', 'runs', 'transitions', 'clock'],
-  ['store', 'wait', 'gather', 'breather', 'pulse', 'shared-reading'],
+  ['store', 'wait', 'gather', 'breather', 'pulse', 'shared-reading', 'tracing'],
   ['events'],
   ['client', 'scheduler', 'worker', 'sweeper'],
   ['escapement', 'options', 'config'],

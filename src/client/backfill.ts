@@ -6,6 +6,7 @@ import { insertBackfill, listExistingRuns, type OccurrenceRun } from '../store/q
 import { notify } from '../store/queries/notifying.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { InstantInput } from '../time/instant.js'
+import { type AskingSpan, tracedAsking } from './asking-span.js'
 import { logAction } from './change.js'
 import type { ChangeContext } from './change-context.js'
 import { type LedgerRange, readRange, skippedTimes } from './ledger.js'
@@ -38,22 +39,35 @@ export function backfillRuns(
   name: string,
   options: BackfillOptions,
 ): Promise<BackfillReport> {
-  return withLockedOne(parts, name, { action: 'backfill', actor: options.actor }, async (context, row) => {
-    if (row.timing.kind === 'after') throw noGrid(row)
-    const runs = await missingRuns(context, row, readRange(row, options))
-    const planTimes = [...new Set(runs.map(({ planTime }) => planTime))].map((time) => new Date(time))
-    if (options.dryRun || runs.length === 0) {
-      return { planTimes, runIds: runs.map(({ id }) => id), dryRun: options.dryRun ?? false }
-    }
-    const runIds = await insertBackfill(context.session, row, runs, context.now)
-    if (row.policies.overlap !== 'allow') await enterLanes(context.session, [row.id])
-    const isNew = new Set(runIds)
-    const created = runs.filter(({ id }) => isNew.has(id)).map((run) => runCreated(run, row))
-    context.created.push(...created)
-    if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
-    await notify(context.session, context.channel, 'runs')
-    return { planTimes, runIds, dryRun: false }
-  })
+  const verb = { action: 'backfill', actor: options.actor }
+  return tracedAsking('backfill', { schedule: name }, (span) =>
+    withLockedOne(parts, name, verb, (context, row) => fill(context, row, options, span)),
+  )
+}
+
+async function fill(
+  context: ChangeContext,
+  row: ScheduleRow,
+  options: BackfillOptions,
+  span: AskingSpan,
+): Promise<BackfillReport> {
+  span.name(row.job)
+  if (row.timing.kind === 'after') throw noGrid(row)
+  const runs = await missingRuns(context, row, readRange(row, options))
+  const planTimes = [...new Set(runs.map(({ planTime }) => planTime))].map((time) => new Date(time))
+  if (options.dryRun || runs.length === 0) {
+    return { planTimes, runIds: runs.map(({ id }) => id), dryRun: options.dryRun ?? false }
+  }
+  const { now } = context
+  const runIds = await insertBackfill(context.session, row, runs, { now, traceContext: span.traceContext })
+  if (row.policies.overlap !== 'allow') await enterLanes(context.session, [row.id])
+  const isNew = new Set(runIds)
+  const created = runs.filter(({ id }) => isNew.has(id))
+  context.created.push(...created.map((run) => runCreated(run, row)))
+  if (runIds.length > 0) await logAction(context, row, `backfill ${runIds.length} runs`)
+  await notify(context.session, context.channel, 'runs')
+  span.asked(created)
+  return { planTimes, runIds, dryRun: false }
 }
 
 /**

@@ -15,6 +15,7 @@ import type { PublishedJob } from '../store/queries/workers.js'
 import { isRefusal } from '../store/refusal.js'
 import type { Session } from '../store/store.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
+import { tracedAsking } from './asking-span.js'
 import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
 import type { VerbParts } from './verb.js'
 
@@ -139,6 +140,18 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
     return found
   }
 
+  /** Writes runs of one job down in a span that their attempts will be linked to. */
+  function traced(runs: readonly DirectRun[], write: () => Promise<Enqueued[]>): Promise<Enqueued[]> {
+    const { job, queue } = runs[0]!
+    const isOfOneQueue = runs.every((run) => run.queue === queue)
+    return tracedAsking('enqueue', { job, queue: isOfOneQueue ? queue : undefined }, async (span) => {
+      if (span.traceContext !== null) for (const run of runs) run.traceContext = span.traceContext
+      const enqueued = await write()
+      span.asked(enqueued)
+      return enqueued
+    })
+  }
+
   function emit(job: string, enqueued: readonly Enqueued[]): void {
     const none = {
       scheduleId: null,
@@ -158,26 +171,32 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
       checkIsObject(options)
       const { tx, ...terms } = options
       const { runs, session } = await check(job, [{ ...terms, input }], { tx, pathOf: () => '' })
-      if (tx !== undefined) return (await insert(session, planned(runs)))[0]!
-      const run = runs[0]!
-      const enqueued = await enqueueOne(run).catch((error) => {
-        throw explain(error, `the key ${quote(run.key)}`)
-      })
-      emit(run.job, [enqueued])
-      return enqueued
+      return (
+        await traced(runs, async () => {
+          if (tx !== undefined) return insert(session, planned(runs))
+          const run = runs[0]!
+          const enqueued = await enqueueOne(run).catch((error) => {
+            throw explain(error, `the key ${quote(run.key)}`)
+          })
+          emit(run.job, [enqueued])
+          return [enqueued]
+        })
+      )[0]!
     },
 
     async enqueueMany(job, items, options = {}) {
       checkManyOptions(items, options)
       const { tx } = options
       const { runs, session } = await check(job, items, { tx, pathOf: (index) => `items[${index}].` })
-      if (tx !== undefined) return insert(session, planned(runs))
       if (runs.length === 0) return []
-      const enqueued = await insertAlone(runs).catch((error) => {
-        throw explain(error, 'one of these keys')
+      return traced(runs, async () => {
+        if (tx !== undefined) return insert(session, planned(runs))
+        const enqueued = await insertAlone(runs).catch((error) => {
+          throw explain(error, 'one of these keys')
+        })
+        emit(runs[0]!.job, enqueued)
+        return enqueued
       })
-      emit(runs[0]!.job, enqueued)
-      return enqueued
     },
   }
 }

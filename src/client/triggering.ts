@@ -10,6 +10,7 @@ import { notify } from '../store/queries/notifying.js'
 import { findRun } from '../store/queries/runs.js'
 import { findSchedule } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
+import { type AskingSpan, tracedAsking } from './asking-span.js'
 import { logAction } from './change.js'
 import type { ChangeContext } from './change-context.js'
 import type { Enqueued } from './enqueueing.js'
@@ -36,19 +37,24 @@ export async function triggerRun(parts: VerbParts, name: string, options: Trigge
     if (row) await checkInputOf(await findJob(parts, row.job), options.input)
   }
   const verb = { action: 'trigger', actor: options.actor }
-  const outcome = await withLockedOne(parts, name, verb, (context, row) =>
-    settleFirst(context, row, (settled) => insert(context, settled, options)),
-  )
-  // Thrown after the commit: what is due, and is the open run perhaps, stays decided.
-  if (outcome instanceof EscapementError) throw outcome
-  return outcome
+  return tracedAsking('trigger', { schedule: name }, async (span) => {
+    const outcome = await withLockedOne(parts, name, verb, (context, row) =>
+      settleFirst(context, row, (settled) => insert(context, settled, options, span)),
+    )
+    // Thrown after the commit: what is due, and is the open run perhaps, stays decided.
+    if (outcome instanceof EscapementError) throw outcome
+    span.asked([outcome])
+    return outcome
+  })
 }
 
 async function insert(
   context: ChangeContext,
   row: ScheduleRow,
   options: TriggerOptions,
+  span: AskingSpan,
 ): Promise<Enqueued | EscapementError> {
+  span.name(row.job)
   const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
   if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
   const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
@@ -59,6 +65,7 @@ async function insert(
     lane: row.policies.overlap === 'allow' ? null : 0,
     input: options.input === undefined ? null : JSON.stringify(options.input),
     now: context.now,
+    traceContext: span.traceContext,
   })
   if (!isNew && !(options.key !== undefined && (await findRun(context.session, id)))) return runOpen(row)
   if (isNew) {

@@ -40,6 +40,8 @@ export interface DirectRun {
   /** When it becomes eligible; null for a span from the database's now. */
   at: Instant | null
   delayMs: number
+  /** The W3C trace context of who asks; null where nothing is traced. */
+  traceContext: string | null
 }
 
 const FIELDS: readonly string[] = ['input', 'at', 'queue', 'priority', 'key'] satisfies (keyof EnqueueItem)[]
@@ -104,6 +106,7 @@ function readTerms(job: string, item: EnqueueItem, report: Report): DirectRun {
     key: key === undefined ? null : readText(key, 'key', report),
     at: null,
     delayMs: 0,
+    traceContext: null,
   }
   if (at !== undefined) readAt(run, at, report)
   return run

@@ -19,6 +19,7 @@ import { readRequest } from './request.js'
 import { Answer, type Call, type Route } from './route.js'
 import { createRoutes } from './routes/index.js'
 import { withSecurityHeaders } from './security-headers.js'
+import { nameRoute, withTraceOf } from './tracing.js'
 
 /** What any framework can serve. */
 export type FetchHandler = (request: Request) => Promise<Response>
@@ -36,7 +37,8 @@ export function createHandler(escapement: Escapement, options: HandlerOptions = 
   const app = createApp(escapement, routes, settings)
   const bare: FetchHandler = async (request) => app.fetch(request)
   const handler = settings.prefix === '' ? bare : underPrefix(bare, settings.prefix)
-  return Object.assign(handler, { close() {} })
+  const traced: FetchHandler = (request) => withTraceOf(request, () => handler(request))
+  return Object.assign(traced, { close() {} })
 }
 
 /** Every path is declared with a role; one that is not is not there. */
@@ -73,7 +75,10 @@ export function createApp(
   }
   for (const route of Object.values(routes)) {
     const path = `${API_PREFIX}${route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
-    app.on(route.spec.method, path, (context) => perform(route, context, { escapement, settings, redaction }))
+    app.on(route.spec.method, path, (context) => {
+      nameRoute(context.req.method, `${API_PREFIX}${route.spec.path}`)
+      return perform(route, context, { escapement, settings, redaction })
+    })
   }
   app.notFound((context) => notFound(context, app))
   app.onError((error, context) =>

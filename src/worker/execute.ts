@@ -6,6 +6,7 @@ import { storableJson, storablePrefix } from '../runs/storable.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import { durationToMs } from '../time/duration.js'
+import type { AttemptSpan } from './attempt-span.js'
 import { contextOf } from './context.js'
 import type { Interrupt } from './interrupt.js'
 import type { Telling } from './telling.js'
@@ -18,6 +19,7 @@ export interface Execution {
   /** Told by the lease keeper, by the timeout, or by a shutdown. */
   interrupt: Interrupt
   telling: Telling
+  span: AttemptSpan
   /** Claimed, and waiting for a connection: nothing of it has begun. */
   isWaiting?: boolean
   /** The worker has stopped and waits no longer: what this attempt did not say by now is not said. */
@@ -33,21 +35,23 @@ export async function execute(
   logger: Logger,
   tx?: HandlerTransaction,
 ): Promise<Outcome> {
-  const { job, row, interrupt } = execution
+  const { job, row, interrupt, span } = execution
   let timer: NodeJS.Timeout | undefined
   /** What is done at once needs neither timer nor race. */
-  const within = <T>(work: T | PromiseLike<T>): T | Promise<T> => {
+  const call = <T>(begin: () => T | PromiseLike<T>): T | Promise<T> => {
+    const work = span.within(begin)
     if (!isThenable(work)) return work
     timer ??= setTimeout(() => interrupt.abort(timedOut(job)), job.timeoutMs)
     return interrupt.race(work)
   }
   try {
-    const input = job.schema ? await within(checkStoredInput(job, row.input)) : row.input
+    const input = job.schema ? await call(() => checkStoredInput(job, row.input)) : row.input
     if (job.gate) {
-      const answer = await within(job.gate({ schedule: row.schedule_name, input: input as never }))
+      const { gate } = job
+      const answer = await call(() => gate({ schedule: row.schedule_name, input: input as never }))
       if (answer !== true) return outcomeOf(execution, skippedBy(answer))
     }
-    const result = await within(job.handler(contextOf(execution, input, logger, tx) as never))
+    const result = await call(() => job.handler(contextOf(execution, input, logger, tx) as never))
     return outcomeOf(execution, { state: 'succeeded', result: resultJson(result) })
   } catch (error) {
     return outcomeOf(execution, failureOf(error, execution))

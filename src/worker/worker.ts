@@ -16,6 +16,7 @@ import type { Outcome } from '../store/queries/outcomes.js'
 import type { Store } from '../store/store.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { createWait } from '../wait.js'
+import { startAttemptSpan } from './attempt-span.js'
 import { createClaims } from './claims.js'
 import type { Execution } from './execute.js'
 import { giveBack } from './giving-back.js'
@@ -133,7 +134,8 @@ export function createWorker(parts: {
     const lease = { runId: row.id, leaseToken, leaseMs: job.leaseMs }
     const interrupt = new Interrupt()
     const telling = new Telling(lease, progress, leases.renewOne)
-    const execution = { row, job: limitedHere(job), leaseToken, workerId: id, interrupt, telling }
+    const span = startAttemptSpan(row, id)
+    const execution = { row, job: limitedHere(job), leaseToken, workerId: id, interrupt, telling, span }
     leases.hold(lease, interrupt)
     busy += 1
     const work = carryThrough(execution).finally(() => {
@@ -152,7 +154,7 @@ export function createWorker(parts: {
   }
 
   async function carryThrough(execution: Execution): Promise<void> {
-    const { row } = execution
+    const { row, span } = execution
     const startedMs = monotonicMs()
     let isBusy = true
     const onHandled = () => {
@@ -164,11 +166,13 @@ export function createWorker(parts: {
     try {
       if (bus.has('run.started')) bus.emit('run.started', runEventOf(row))
       const outcome = await performer.perform(execution, onHandled)
+      span.end(outcome)
       if (outcome === null) {
         const facts = { runId: row.id, job: row.job, attempt: row.attempt }
         logger.warn(facts, 'an outcome was refused: the run is no longer this attempt’s')
       } else tellEnded(row, outcome, monotonicMs() - startedMs)
     } catch (error) {
+      span.fail(error)
       logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
     } finally {
       onHandled()

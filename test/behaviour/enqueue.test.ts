@@ -141,6 +141,14 @@ describe('enqueue', () => {
     expect((await h.runs.get(id)).state).toBe('pending')
   })
 
+  it('stores no trace where nobody traces', async () => {
+    const { h, noop } = await open()
+    await h.runs.enqueue(noop, 1)
+    expect(await h.escapement.database.query(`select trace_context from "${h.schema}".runs_asked`)).toEqual([
+      { trace_context: null },
+    ])
+  })
+
   it('takes the input as it is at the call', async () => {
     const { h, noop } = await open()
     const input = { n: 1 }

@@ -28,6 +28,8 @@ export type ClaimedRow = Pick<RunRow, (typeof ASKED_COLUMNS | typeof OPEN_COLUMN
   schedule_name: string | null
   timing: unknown
   has_breaker: boolean
+  /** Of the span that asked for it. */
+  trace_context: string | null
 }
 
 const ASKED_COLUMNS = [
@@ -81,7 +83,7 @@ const LEASE_PICKED = `
     returning r.id, r.has_counted, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
   )
   select ${ASKED_COLUMNS.map((name) => `asked.${name}`).join(', ')}, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')},
-    s.name as schedule_name, ${TIMING_OF_RUN} as timing,
+    asked.trace_context, s.name as schedule_name, ${TIMING_OF_RUN} as timing,
     coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from claimed as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = asked.schedule_id`

@@ -25,6 +25,10 @@ export async function insertDirectRuns(
     runs.map(({ at }) => (at === null ? null : new Date(at))),
     runs.map(({ delayMs }) => delayMs),
     patienceMs === null ? null : `${patienceMs}ms`,
+    // Mostly there is none, and then nothing travels.
+    runs.some(({ traceContext }) => traceContext !== null)
+      ? runs.map(({ traceContext }) => traceContext)
+      : null,
   ])
   return row!.created === 'all' ? ids : row!.created.split(' ')
 }
@@ -36,10 +40,10 @@ const INSERT_DIRECT_RUNS = `
     select ${NOW} as now, case when $11::text is not null then set_config('lock_timeout', $11, true) end as patience
   ),
   created as (
-    insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, key, created_at)
-    select a.id, 'direct', a.job, a.input, a.queue, a.priority, a.key, clock.now
-    from clock, unnest($3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::integer[], $8::text[])
-      as a (id, job, input, queue, priority, key)
+    insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, key, created_at, trace_context)
+    select a.id, 'direct', a.job, a.input, a.queue, a.priority, a.key, clock.now, a.trace_context
+    from clock, unnest($3::uuid[], $4::text[], $5::jsonb[], $6::text[], $7::integer[], $8::text[], $12::text[])
+      as a (id, job, input, queue, priority, key, trace_context)
     order by a.id
     on conflict (id) do nothing
     returning id, job, queue, priority

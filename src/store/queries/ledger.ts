@@ -151,13 +151,13 @@ export async function insertBackfill(
   session: Session,
   schedule: { id: string; version: number },
   runs: readonly OccurrenceRun[],
-  now: Instant,
+  { now, traceContext }: { now: Instant; traceContext: string | null },
 ): Promise<string[]> {
   const rows = await session.query<{ id: string }>(
     `with created as (
        insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
-         priority, created_at)
-       select run.id, s.id, run.scope, run.plan_time, s.version, 'backfill', s.job, s.input, s.queue, s.priority, $6
+         priority, created_at, trace_context)
+       select run.id, s.id, run.scope, run.plan_time, s.version, 'backfill', s.job, s.input, s.queue, s.priority, $6, $7
        from unnest($2::uuid[], $3::text[], $4::timestamptz[]) as run (id, scope, plan_time)
        cross join {schema}.schedules as s
        where s.id = $1
@@ -175,6 +175,7 @@ export async function insertBackfill(
       runs.map(({ planTime }) => new Date(planTime)),
       runs.map(({ eligibleAt }) => new Date(eligibleAt)),
       new Date(now),
+      traceContext,
     ],
   )
   return rows.map(({ id }) => id)
@@ -183,7 +184,15 @@ export async function insertBackfill(
 /** A manual run. Nothing comes back when its lane is taken, or when its id exists already. */
 export async function insertManualRun(
   session: Session,
-  run: { id: string; scheduleId: string; scope: string; lane: 0 | null; input: string | null; now: Instant },
+  run: {
+    id: string
+    scheduleId: string
+    scope: string
+    lane: 0 | null
+    input: string | null
+    now: Instant
+    traceContext: string | null
+  },
 ): Promise<boolean> {
   const rows = await session.query(
     `with opened as (
@@ -195,12 +204,12 @@ export async function insertManualRun(
        returning id, schedule_id, scope
      )
      insert into {schema}.runs_asked (id, schedule_id, scope, schedule_version, trigger, job, input, queue, priority,
-       created_at)
+       created_at, trace_context)
      select opened.id, opened.schedule_id, opened.scope, s.version, 'manual', s.job, coalesce($4::jsonb, s.input), s.queue,
-       s.priority, $5
+       s.priority, $5, $7
      from opened join {schema}.schedules as s on s.id = opened.schedule_id
      returning id`,
-    [run.scheduleId, run.id, run.scope, run.input, new Date(run.now), run.lane],
+    [run.scheduleId, run.id, run.scope, run.input, new Date(run.now), run.lane, run.traceContext],
   )
   return rows.length > 0
 }
