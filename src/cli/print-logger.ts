@@ -1,5 +1,6 @@
 import pc from 'picocolors'
 import type { Logger } from '../logger.js'
+import { isWritten, type LogLevel } from './log-level.js'
 
 /** One line for a person: the message, then the facts. */
 function line(facts: object, message: string): string {
@@ -11,10 +12,14 @@ function line(facts: object, message: string): string {
   return rest.length > 0 ? `${message} (${rest.join(', ')})` : message
 }
 
-/** Writes warnings and errors to standard error; the rest is for a log, not for a terminal. */
-export const printLogger: Logger = {
-  debug() {},
-  info: (facts, message) => console.log(line(facts, message)),
-  warn: (facts, message) => console.error(pc.yellow(line(facts, message))),
-  error: (facts, message) => console.error(pc.red(line(facts, message))),
+/** Writes warnings and errors to standard error. */
+export function createPrintLogger(level: LogLevel): Logger {
+  const from = (least: LogLevel, write: (text: string) => void): Logger['info'] =>
+    isWritten(least, level) ? (facts, message) => write(line(facts, message)) : () => {}
+  return {
+    debug: from('debug', (text) => console.log(pc.dim(text))),
+    info: from('info', (text) => console.log(text)),
+    warn: from('warn', (text) => console.error(pc.yellow(text))),
+    error: from('error', (text) => console.error(pc.red(text))),
+  }
 }

@@ -5,6 +5,7 @@ import type { ClaimedRow } from '../store/queries/claiming.js'
 import { toRun } from '../store/rows.js'
 import { compileTiming, type Timing } from '../time/timing.js'
 import type { Execution } from './execute.js'
+import { runFacts } from './run-facts.js'
 
 /**
  * What a handler is given. What few of them ask for is made when they do. All of it is the object's own, so that one who wraps
@@ -35,7 +36,7 @@ export function contextOf(
       return interrupt.signal
     },
     get log() {
-      return withFacts(logger, { runId: row.id, job: row.job, attempt: row.attempt })
+      return withFacts(logger, runFacts(row))
     },
     get previousPlanTime() {
       return previousPlanTime(row)

@@ -9,6 +9,7 @@ import { isRefusal } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
 import { type Execution, execute, failureOf, outcomeOf } from './execute.js'
 import type { OutcomeRecorder } from './outcomes.js'
+import { runFacts } from './run-facts.js'
 
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 5_000
@@ -94,7 +95,7 @@ export function createPerformer(parts: {
         )
       } catch (error) {
         if (!execution.isWaiting || error instanceof NotBegun) throw error
-        logger.warn({ err: error, runId: execution.row.id }, 'a transactional run waits for a connection')
+        logger.warn({ ...runFacts(execution.row), err: error }, 'a transactional run waits for a connection')
         await sleep(backoffMs)
         if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
       }
@@ -114,7 +115,7 @@ export function createPerformer(parts: {
         return (await outcomes.record(outcome)) ? outcome : null
       } catch (error) {
         if (execution.isGivenUp) return null
-        logger.warn({ err: error, runId: outcome.runId }, 'an outcome could not be recorded yet')
+        logger.warn({ ...runFacts(execution.row), err: error }, 'an outcome could not be recorded yet')
         if (isRefusal(error)) outcome = bare(outcome, error)
         await sleep(backoffMs)
       }

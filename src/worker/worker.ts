@@ -25,6 +25,7 @@ import { createLeaseKeeper } from './lease-keeper.js'
 import { createOutcomeRecorder } from './outcomes.js'
 import { createPerformer } from './perform.js'
 import { createRegistration } from './registration.js'
+import { runFacts } from './run-facts.js'
 import { createProgressWriter, Telling } from './telling.js'
 import { createWatch } from './watch.js'
 
@@ -168,12 +169,11 @@ export function createWorker(parts: {
       const outcome = await performer.perform(execution, onHandled)
       span.end(outcome)
       if (outcome === null) {
-        const facts = { runId: row.id, job: row.job, attempt: row.attempt }
-        logger.warn(facts, 'an outcome was refused: the run is no longer this attempt’s')
+        logger.warn(runFacts(row), 'an outcome was refused: the run is no longer this attempt’s')
       } else tellEnded(row, outcome, monotonicMs() - startedMs)
     } catch (error) {
       span.fail(error)
-      logger.error({ runId: row.id, job: row.job, err: error }, 'a run could not be carried through')
+      logger.error({ ...runFacts(row), err: error }, 'a run could not be carried through')
     } finally {
       onHandled()
     }
@@ -189,8 +189,7 @@ export function createWorker(parts: {
     // They may be claimed now, and nobody else may be there to be told.
     if (runs.length > 0) wait.wake()
     for (const run of runs) {
-      const facts = { runId: run.id, attempt: run.attempt, state: run.state }
-      logger.warn(facts, 'a run was taken from a lost worker')
+      logger.warn({ ...runFacts(run), state: run.state }, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
       bus.emit(`run.${run.state}`, { ...runEventOf(run), error })
       if (bus.has('run.ended')) bus.emit('run.ended', { job: run.job, state: run.state, durationMs: null })

@@ -19,6 +19,8 @@ import { damageOf } from '../support/process-with-zone-data.js'
 
 const demo = fileURLToPath(new URL('../../examples/demo/escapement.config.ts', import.meta.url))
 
+const logging = fileURLToPath(new URL('fixtures/logging.config.ts', import.meta.url))
+
 const hanging = fileURLToPath(new URL('fixtures/hanging.config.ts', import.meta.url))
 
 function temporaryFolder(): string {
@@ -187,6 +189,41 @@ describe('up', () => {
     process.child.kill('SIGTERM')
     await process.line(/^Stopping/)
     expect(await process.kill('SIGINT')).toBe(130)
+  })
+
+  it('writes nothing but records with --log json, those of handlers and of ends with what they are about', async () => {
+    const schema = freshSchemaName()
+    const args = ['up', '--port', '0', '--config', logging, '--schema', schema, '--log', 'json']
+    const process = spawnEscapement(args, { cwd: temporaryFolder(), env: { DATABASE_URL: postgresUrl() } })
+    onTestFinished(() => void process.child.kill('SIGKILL'))
+    await process.line(/a run succeeded/)
+    await process.line(/a run failed/)
+    await process.line(/started/)
+    expect(await process.kill('SIGTERM')).toBe(0)
+    const records = process.lines.map((line) => JSON.parse(line))
+    const named = (msg: string) => records.filter((record) => record.msg === msg)
+    const of = { time: expect.stringMatching(/^\d{4}-.*Z$/), runId: expect.any(String), attempt: 1 }
+    const occurrence = { ...of, scope: 'global', planTime: '2026-01-01T00:00:00.000Z' }
+    const ended = { ...occurrence, scheduleId: expect.any(String), durationMs: expect.any(Number) }
+    expect(named('hello')).toEqual([
+      { ...occurrence, level: 'info', msg: 'hello', step: 1, job: 'speaks', schedule: 's' },
+    ])
+    expect(named('a run succeeded')).toEqual([
+      { ...ended, level: 'info', msg: 'a run succeeded', job: 'speaks', schedule: 's' },
+    ])
+    expect(named('a run failed')).toEqual([
+      {
+        ...ended,
+        level: 'error',
+        msg: 'a run failed',
+        job: 'fails',
+        schedule: 't',
+        err: { code: 'handler_error', message: 'on purpose' },
+      },
+    ])
+    expect(named('started')).toMatchObject([{ level: 'info', url: expect.stringMatching(/^http:/) }])
+    expect(records.at(-1)).toMatchObject({ level: 'info', msg: 'stopping' })
+    expect(records.filter(({ level }) => level === 'debug')).toEqual([])
   })
 
   it('answers loopback hosts only, and no foreign origin', async () => {

@@ -2,25 +2,23 @@ import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { createEscapement, type Escapement } from '../../escapement.js'
-import type { RunEvent } from '../../events/bus.js'
 import type { ListeningServer } from '../../server/listen.js'
 import { SERVE_DEFAULTS, serve } from '../../server/serve.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
 import { loadConfig } from '../config-file.js'
 import { type DatabaseFlags, databaseOf, declareAll, withDatabaseFlags } from '../connection.js'
-import { describeChange } from '../describe-change.js'
-import { localTime } from '../local-time.js'
-import { printLogger } from '../print-logger.js'
+import { type LogFlags, loggerOf, withLogFlags } from '../log-flags.js'
+import { logRuns, printRuns } from '../told-runs.js'
 
-interface UpFlags extends DatabaseFlags {
+interface UpFlags extends DatabaseFlags, LogFlags {
   host: string
   port: number
   config?: string
 }
 
 export function addUp(program: Command): void {
-  withDatabaseFlags(program.command('up'))
+  withLogFlags(withDatabaseFlags(program.command('up')))
     .summary('run everything in one process')
     .description(
       'Runs the scheduler, a worker, the sweeper and the HTTP API in one process, on an embedded database in ./.escapement or,\n' +
@@ -48,16 +46,17 @@ Examples:
 async function up(flags: UpFlags, command: Command): Promise<void> {
   const config = await loadConfig(flags.config)
   const database = databaseOf(flags, command)
+  const logger = loggerOf(flags)
   const escapement = await createEscapement({
-    logger: printLogger,
     ...config.options,
+    logger,
     database,
     ...(flags.schema === undefined ? {} : { schema: flags.schema }),
   })
   let server: ListeningServer | undefined
   try {
     // The port first: what cannot run must not have changed anything.
-    server = await serve(escapement, { host: flags.host, port: flags.port, logger: printLogger })
+    server = await serve(escapement, { host: flags.host, port: flags.port, logger })
     for (const job of config.jobs ?? []) escapement.job(job)
     await declareAll(escapement, config)
     await escapement.schedules.sync(config.schedules ?? {}, {
@@ -65,31 +64,21 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
       actor: config.file ?? 'config',
     })
     if (isEmbedded(escapement.database)) await escapement.database.lock?.update({ url: server.url })
-    printRuns(escapement)
+    const isForPeople = flags.log === 'pretty'
+    if (isForPeople) printRuns(escapement, flags.logLevel)
+    else logRuns(escapement, logger)
     await escapement.start()
     const where = typeof database === 'string' ? 'PostgreSQL' : `embedded database in ${flags.directory}`
-    console.log(`${pc.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
+    if (isForPeople) {
+      console.log(`${pc.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
+    } else logger.info({ version: VERSION, database: where, url: server.url }, 'started')
     await untilSignal(escapement)
-    console.log('Stopping…')
+    if (isForPeople) console.log('Stopping…')
+    else logger.info({}, 'stopping')
   } finally {
     await server?.close()
     await escapement.close()
   }
-}
-
-function printRuns(escapement: Escapement): void {
-  const print = (mark: string, event: RunEvent, note: string) => {
-    const planned = event.planTime === null ? 'direct' : localTime(event.planTime)
-    console.log(`${mark} ${planned}  ${event.schedule ?? event.job}  ${note}`)
-  }
-  escapement.on('run.succeeded', (event) => print(pc.green('✔'), event, `${event.durationMs!.toFixed(1)} ms`))
-  escapement.on('run.retrying', (event) =>
-    print(pc.yellow('↻'), event, `attempt ${event.attempt} failed: ${event.error!.message}`),
-  )
-  escapement.on('run.failed', (event) => print(pc.red('✘'), event, event.error!.message))
-  escapement.on('transition.applied', (change) => {
-    console.log(`${pc.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`)
-  })
 }
 
 /**
