@@ -8,6 +8,7 @@ export {
 } from './fastify.js'
 export { type ApiHandler, createHandler, type FetchHandler } from './handler.js'
 export type { ListeningServer } from './listen.js'
+export { createMetrics, type Metrics } from './metrics.js'
 export { type NodeHandler, type NodeRequest, type NodeResponse, toNodeHandler } from './node.js'
 export type { HandlerOptions } from './options.js'
 export { underPrefix } from './prefix.js'

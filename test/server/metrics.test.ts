@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import { register } from 'prom-client'
 import { expect, it } from 'vitest'
 import { every } from '../../src/index.js'
@@ -150,4 +151,13 @@ it('is at /metrics, counting from when it was first asked for', async () => {
   const text = await (await scrape()).text()
   expect(text).toContain('\nescapement_runs_ended_total{job="noop",state="succeeded"} 1\n')
   expect(text).not.toMatch(/^escapement_loop_stuck\{/m)
+})
+
+it('has each metric that the guide names, and none that it does not', async () => {
+  const h = await openHarness({ at: AT })
+  const text = await createMetrics(h.escapement).text()
+  const guide = fs.readFileSync(new URL('../../docs/guide/monitoring.md', import.meta.url), 'utf8')
+  const named = [...guide.matchAll(/^\| `(escapement_\w+)`/gm)].map((match) => match[1]!)
+  const had = [...text.matchAll(/^# TYPE (escapement_\w+) /gm)].map((match) => match[1]!)
+  expect(named.sort()).toEqual(had.sort())
 })
