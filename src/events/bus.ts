@@ -1,6 +1,7 @@
 import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
+import { quote } from '../time/report.js'
 import type { TransitionChange } from '../transitions/change.js'
 import { LOCAL_EVENT_NAMES, type LocalEventMap } from './local-events.js'
 
@@ -25,7 +26,7 @@ export interface ScheduleEvent {
   version: number
 }
 
-/** Each event's name and what it carries. Events are hints about what this process did; the database is the truth. */
+/** Each event's name and what it carries. Events are hints about what was done; the database is the truth. */
 export interface EventMap {
   /** It was put, patched, renamed or synchronised, or a plan time of it was wished away. */
   'schedule.changed': ScheduleEvent
@@ -52,7 +53,7 @@ export interface EventMap {
 
 export type EventName = keyof EventMap
 
-const EVENT_NAMES: readonly string[] = [
+export const EVENT_NAMES = [
   'schedule.changed',
   'schedule.paused',
   'schedule.resumed',
@@ -71,48 +72,101 @@ const EVENT_NAMES: readonly string[] = [
   'worker.lost',
   'claiming.paused',
   'claiming.resumed',
-] satisfies EventName[]
+] as const satisfies EventName[]
+
+export function isEventName(name: unknown): name is EventName {
+  return EVENT_NAMES.includes(name as EventName)
+}
 
 /** All that can be listened to in a process: what others are told of as well, and what stays in it. */
 export interface AllEvents extends EventMap, LocalEventMap {}
 
 export type Listener<Name extends keyof AllEvents> = (event: AllEvents[Name]) => unknown
 
+/** An event of any name, and whether this process did what it tells. */
+export type AnyEvent = {
+  [Name in EventName]: { name: Name; event: EventMap[Name]; isLocal: boolean }
+}[EventName]
+
+/** How many events there were of each name. */
+export type EventCounts = { [Name in EventName]?: number }
+
+/** That something happened in other processes of which no event came: whoever shows anything had better look again. */
+export interface MissedEvents {
+  /** There were too many to tell, or the connection on which they are heard was lost for a moment. */
+  reason: 'dropped' | 'disconnected'
+  /** What was dropped, where that is known. */
+  dropped: EventCounts
+}
+
+/** One that hears every event. */
+export interface AnyListener {
+  hear(told: AnyEvent): unknown
+  missed?(missed: MissedEvents): unknown
+  /** Asked before an event of this process is built; what it refuses it does not hear. */
+  admits?(name: EventName): boolean
+}
+
 export interface EventBus {
   /** Returns the function that ends it. */
   on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
-  /** Whether anybody listens: what nobody hears need not be told. */
-  has(name: keyof AllEvents): boolean
-  emit<Name extends keyof AllEvents>(name: Name, event: AllEvents[Name]): void
+  /** Hears what others are told of as well, not what stays in the process. */
+  onAny(listener: AnyListener): () => void
+  /** Tells what this process did. A function is only called if somebody hears what it gives. */
+  emit<Name extends keyof AllEvents>(name: Name, event: AllEvents[Name] | (() => AllEvents[Name])): void
+  /** Tells what another process did, to those who hear every event. */
+  relay(told: AnyEvent): void
+  miss(missed: MissedEvents): void
 }
 
 export function createEventBus(logger: Logger): EventBus {
   const listeners = new Map<keyof AllEvents, Set<Listener<never>>>()
-  const known: readonly string[] = [...EVENT_NAMES, ...LOCAL_EVENT_NAMES]
+  const anyListeners = new Set<AnyListener>()
+
+  /** A listener's mistake must not undo or stop what it was told about, now or later. */
+  function call(name: string, listener: () => unknown): void {
+    const failed = (error: unknown) => logger.error({ event: name, err: error }, 'an event listener threw')
+    try {
+      const result = listener()
+      if (result instanceof Promise) result.catch(failed)
+    } catch (error) {
+      failed(error)
+    }
+  }
+
   return {
     on(name, listener) {
-      if (!known.includes(name)) {
-        throw new EscapementError('option_invalid', {
-          message: `There is no event "${name}"${didYouMean(name, known)}.`,
-        })
-      }
+      if (!KNOWN_NAMES.includes(name)) throw noSuchEvent(name, KNOWN_NAMES)
       const set = listeners.get(name) ?? new Set()
       listeners.set(name, set.add(listener))
       return () => void set.delete(listener)
     },
-    has: (name) => (listeners.get(name)?.size ?? 0) > 0,
-    emit(name, event) {
-      for (const listener of listeners.get(name) ?? []) {
-        // A listener's mistake must not undo or stop what it was told about, now or later.
-        const failed = (error: unknown) =>
-          logger.error({ event: name, err: error }, 'an event listener threw')
-        try {
-          const result: unknown = listener(event as never)
-          if (result instanceof Promise) result.catch(failed)
-        } catch (error) {
-          failed(error)
-        }
+    onAny(listener) {
+      anyListeners.add(listener)
+      return () => void anyListeners.delete(listener)
+    },
+    emit(name, given) {
+      let event: AllEvents[typeof name] | undefined
+      const built = () => (event ??= typeof given === 'function' ? given() : given)
+      for (const listener of listeners.get(name) ?? []) call(name, () => listener(built() as never))
+      if (anyListeners.size === 0 || !isEventName(name)) return
+      for (const listener of anyListeners) {
+        if (listener.admits && !listener.admits(name)) continue
+        call(name, () => listener.hear({ name, event: built(), isLocal: true } as AnyEvent))
       }
     },
+    relay(told) {
+      for (const listener of anyListeners) call(told.name, () => listener.hear(told))
+    },
+    miss(missed) {
+      for (const listener of anyListeners) call('missed', () => listener.missed?.(missed))
+    },
   }
+}
+
+const KNOWN_NAMES: readonly string[] = [...EVENT_NAMES, ...LOCAL_EVENT_NAMES]
+
+export function noSuchEvent(name: unknown, known: readonly string[] = EVENT_NAMES): EscapementError {
+  const hint = didYouMean(String(name), known)
+  return new EscapementError('option_invalid', { message: `There is no event ${quote(name)}${hint}.` })
 }

@@ -113,10 +113,8 @@ export function createScheduler(parts: {
     const startedMs = monotonicMs()
     const report = await tickHalving(reach, scopes)
     emitAll(bus, report)
-    if (bus.has('scheduler.ticked')) {
-      const durationMs = monotonicMs() - startedMs
-      bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
-    }
+    const durationMs = monotonicMs() - startedMs
+    bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
     return report
   }
 

@@ -192,10 +192,8 @@ export function createSweeper(parts: {
       }
     }
     const report = { ...swept, ...sumCounts(swept.tables) }
-    if (bus.has('sweeper.swept')) {
-      const { updated, deleted, quarantined } = report
-      bus.emit('sweeper.swept', { durationMs: monotonicMs() - startedMs, updated, deleted, quarantined })
-    }
+    const { updated, deleted, quarantined } = report
+    bus.emit('sweeper.swept', { durationMs: monotonicMs() - startedMs, updated, deleted, quarantined })
     return { report, failed }
   }
 
