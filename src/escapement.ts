@@ -11,7 +11,14 @@ import { createSchedules, type Schedules } from './client/schedules.js'
 import { createTokens, type Tokens } from './client/tokens.js'
 import { createTransitions, type Transitions } from './client/transitions.js'
 import { EscapementError } from './errors.js'
-import { type AllEvents, createEventBus, type Listener } from './events/bus.js'
+import { createBridge } from './events/bridge.js'
+import {
+  type AllEvents,
+  type AnyEvent,
+  createEventBus,
+  type Listener,
+  type MissedEvents,
+} from './events/bus.js'
 import {
   type EscapementOptions,
   readOptions,
@@ -78,6 +85,14 @@ export interface Escapement extends Overview {
   gauges(): Promise<Gauges>
   /** Hears what this process does. Returns the function that ends it. */
   on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
+  /**
+   * Hears every event: what this process does, and what the others on the database do, as far as they tell it. Whatever was
+   * not told is announced to `onMissed`. Needs no `start`. Resolves once the others are heard; the answer ends it.
+   */
+  onAny(
+    listener: (told: AnyEvent) => unknown,
+    onMissed?: (missed: MissedEvents) => unknown,
+  ): Promise<() => Promise<void>>
   /** Starts the loops; a second call changes nothing. */
   start(options?: StartOptions): Promise<void>
   /** Stops the loops after what is under way; `start` begins again. */
@@ -140,6 +155,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
   const { inner, outer: database } = connections
   const store = createStore(inner, settings.schema, clock)
   const bus = createEventBus(logger)
+  const bridge = createBridge(store, bus, logger)
   const jobs = createJobRegistry()
   const parts = { store, jobs, bus, zoneData: ZONE_DATA }
   const schedules = createSchedules(parts)
@@ -271,6 +287,10 @@ function wire(connections: Connections, settings: Settings): Assembly {
     ready: async () => (isStopping ? { ready: false, reason: 'stopping' } : databaseIsReady()),
     gauges: createGauges(store, connections.use),
     on: bus.on,
+    async onAny(hear, missed = () => {}) {
+      if (closed) throw new EscapementError('closed', { message: 'This Escapement is closed.' })
+      return bridge.onAny({ hear, missed })
+    },
     async start(options = {}) {
       const roles = readRoles(options)
       isStopping = closed !== undefined
@@ -289,6 +309,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     close() {
       isStopping = true
       closed ??= inTurn(stop)
+        .finally(bridge.close)
         .catch((error) => logger.warn({ err: error }, 'stopping failed; the database is closed all the same'))
         .then(() => closeBoth(connections))
       return closed

@@ -39,7 +39,16 @@ export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
 export { createEscapement, type Escapement, type GroupAccess } from './escapement.js'
-export type { AllEvents, EventMap, EventName, RunEvent, ScheduleEvent } from './events/bus.js'
+export type {
+  AllEvents,
+  AnyEvent,
+  EventCounts,
+  EventMap,
+  EventName,
+  MissedEvents,
+  RunEvent,
+  ScheduleEvent,
+} from './events/bus.js'
 export type { ClaimedRun, LocalEventMap } from './events/local-events.js'
 export type { Logger } from './logger.js'
 export type { DatabaseOption, EscapementOptions, Role, StartOptions } from './options.js'

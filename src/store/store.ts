@@ -16,6 +16,8 @@ export interface Store extends Session {
   readonly schema: string
   /** The channel on which processes tell each other to look: payload `schedules` or `runs`. */
   readonly channel: string
+  /** The channel on which they tell each other what they did: another one, so that it wakes nobody's loops. */
+  readonly eventsChannel: string
   transaction<T>(work: (session: Session, tx: Transaction) => Promise<T>): Promise<T>
   /** Our statements on a connection of the caller's. */
   over(queryable: Queryable): Session
@@ -59,6 +61,7 @@ export function createStore(database: Database, schema: string, clock: Clock): S
     database,
     schema,
     channel: channelOf(schema),
+    eventsChannel: channelOf(schema, 'escapement-events'),
     transaction: (work) => database.transaction((tx) => work(sessionOver(tx), tx)),
     over: sessionOver,
   }
@@ -81,7 +84,8 @@ export function quoteLiteral(text: string): string {
 }
 
 /** Channel names are cut at 63 bytes, and a cut name is another name: a long schema goes by its hash. */
-export function channelOf(schema: string): string {
-  if (Buffer.byteLength(schema) <= 50) return `escapement:${schema}`
-  return `escapement:${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
+export function channelOf(schema: string, topic = 'escapement'): string {
+  const name = `${topic}:${schema}`
+  if (Buffer.byteLength(name) <= 61) return name
+  return `${topic}:${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
