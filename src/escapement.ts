@@ -34,6 +34,7 @@ import { createScheduler, type Scheduler } from './scheduler/scheduler.js'
 import type { Connections, Database } from './store/database.js'
 import { migrate } from './store/migrate.js'
 import { openDatabase } from './store/open.js'
+import { findGroups } from './store/queries/groups.js'
 import { createStore, type Store } from './store/store.js'
 import { SWEEP_JOB, sweepJob } from './sweeper/sweep-job.js'
 import { createSweeper, type Sweeper } from './sweeper/sweeper.js'
@@ -93,6 +94,11 @@ export interface Escapement extends Overview {
     listener: (told: AnyEvent) => unknown,
     onMissed?: (missed: MissedEvents) => unknown,
   ): Promise<() => Promise<void>>
+  /**
+   * In which groups schedules are, by their ids: null for one in none. Of one that is gone, the group that it was last in, where
+   * that is still known.
+   */
+  groupsOf(scheduleIds: readonly string[]): Promise<Map<string, string | null>>
   /** Starts the loops; a second call changes nothing. */
   start(options?: StartOptions): Promise<void>
   /** Stops the loops after what is under way; `start` begins again. */
@@ -291,6 +297,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
       if (closed) throw new EscapementError('closed', { message: 'This Escapement is closed.' })
       return bridge.onAny({ hear, missed })
     },
+    groupsOf: (scheduleIds) => findGroups(store, scheduleIds),
     async start(options = {}) {
       const roles = readRoles(options)
       isStopping = closed !== undefined
