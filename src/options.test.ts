@@ -7,6 +7,8 @@ import { JOB_DEFAULTS } from './runs/job.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
 import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
 import { POLICY_DEFAULTS } from './schedules/policies.js'
+import { EVENT_HUB_DEFAULTS } from './server/event-hub.js'
+import { LISTEN_DEFAULTS } from './server/listen.js'
 import { SWEEP_DEFAULTS, SWEEPER_DEFAULTS } from './sweeper/sweeper.js'
 import { WORKER_DEFAULTS } from './worker/worker.js'
 
@@ -84,6 +86,8 @@ describe('documented defaults', () => {
     ['worker/worker.ts', 'WorkerOptions', WORKER_DEFAULTS],
     ['sweeper/sweeper.ts', 'SweeperOptions', SWEEPER_DEFAULTS],
     ['sweeper/sweeper.ts', 'SweepOptions', SWEEP_DEFAULTS],
+    ['server/event-hub.ts', 'EventHubOptions', EVENT_HUB_DEFAULTS],
+    ['server/listen.ts', 'ListenOptions', LISTEN_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {
     const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')
     const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)![1]!
