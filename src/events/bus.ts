@@ -136,7 +136,7 @@ export function createEventBus(logger: Logger): EventBus {
 
   return {
     on(name, listener) {
-      if (!KNOWN_NAMES.includes(name)) throw noSuchEvent(name, KNOWN_NAMES)
+      if (!KNOWN_NAMES.includes(name)) throw noSuchEvent(name)
       const set = listeners.get(name) ?? new Set()
       listeners.set(name, set.add(listener))
       return () => void set.delete(listener)
@@ -166,7 +166,7 @@ export function createEventBus(logger: Logger): EventBus {
 
 const KNOWN_NAMES: readonly string[] = [...EVENT_NAMES, ...LOCAL_EVENT_NAMES]
 
-export function noSuchEvent(name: unknown, known: readonly string[] = EVENT_NAMES): EscapementError {
-  const hint = didYouMean(String(name), known)
+function noSuchEvent(name: unknown): EscapementError {
+  const hint = didYouMean(String(name), KNOWN_NAMES)
   return new EscapementError('option_invalid', { message: `There is no event ${quote(name)}${hint}.` })
 }

@@ -24,14 +24,12 @@ function openHub(options: EventHubOptions = {}) {
       listeners.add(listener)
       return async () => void listeners.delete(listener)
     },
-    schedules: {
-      async groupsOf(ids: readonly string[]) {
-        asked.push(ids)
-        return new Map(ids.flatMap((id) => (groups.has(id) ? [[id, groups.get(id)!] as const] : [])))
-      },
+    async groupsOf(ids: readonly string[]) {
+      asked.push(ids)
+      return new Map(ids.flatMap((id) => (groups.has(id) ? [[id, groups.get(id) ?? null] as const] : [])))
     },
   }
-  const hub = createEventHub(source as never, options)
+  const hub = createEventHub(source, options)
   const tell = <Name extends EventName>(name: Name, event: EventMap[Name]) => {
     for (const { hear } of listeners) hear({ name, event, isLocal: true } as AnyEvent)
   }
@@ -367,10 +365,7 @@ describe('a reader of a group', () => {
 
   it('is told to look when its groups cannot be asked for', async () => {
     const { hub, tell, source } = openHub()
-    const failing = createEventHub({
-      ...source,
-      schedules: { groupsOf: () => Promise.reject(new Error('away')) },
-    } as never)
+    const failing = createEventHub({ ...source, groupsOf: () => Promise.reject(new Error('away')) })
     const { reader } = await read(failing, { group: 'acme' })
     tell(...changed(SCHEDULE))
     await gather()

@@ -72,11 +72,11 @@ const LARGEST_BATCH_BYTES = 64 * 1024
 const SMALLEST_BATCH_BYTES = 16 * 1024
 
 export function createEventHub(
-  { onAny, schedules }: Pick<Escapement, 'onAny' | 'schedules'>,
+  { onAny, groupsOf }: Pick<Escapement, 'onAny' | 'groupsOf'>,
   options: EventHubOptions = {},
 ): EventHub {
   const { most, heartbeatMs, kept } = readEventHubOptions(options)
-  const groups = createEventGroups(schedules.groupsOf)
+  const groups = createEventGroups(groupsOf)
   const gathering = createEventGathering({ groups, publish })
   const readers = new Set<EventReader>()
   let ring = createEventRing(kept)

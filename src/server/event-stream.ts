@@ -1,5 +1,5 @@
 import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
-import { type EventName, isEventName, noSuchEvent } from '../events/bus.js'
+import type { EventName } from '../events/bus.js'
 import type { EventHub } from './event-hub.js'
 
 export interface StreamOptions {
@@ -56,12 +56,4 @@ function eventStream(hub: EventHub, { lastEventId, names, group, signal }: Strea
 
   // Nothing is fetched ahead: what has not been asked for stays in the ring, once for all.
   return new ReadableStream(source, { highWaterMark: 0 })
-}
-
-/** The names in `run.failed,run.succeeded`; refuses those that there are none of. */
-export function readEventNames(text: string): EventName[] {
-  return text.split(',').map((name) => {
-    if (!isEventName(name)) throw noSuchEvent(name)
-    return name
-  })
 }

@@ -8,6 +8,7 @@ import type { Escapement } from '../escapement.js'
 import type { Logger } from '../logger.js'
 import { isCutOff, isRefusal } from '../store/refusal.js'
 import { createAuthentication } from './authentication.js'
+import { createEventHub } from './event-hub.js'
 import { type Identity, mayDo } from './identity.js'
 import { API_PREFIX, createOpenApi } from './openapi.js'
 import { type HandlerOptions, type HandlerSettings, readHandlerOptions } from './options.js'
@@ -33,12 +34,13 @@ type Env = { Variables: { identity: Identity } }
 
 export function createHandler(escapement: Escapement, options: HandlerOptions = {}): ApiHandler {
   const settings = readHandlerOptions(options)
-  const routes = createRoutes()
+  const hub = createEventHub(escapement, settings.events)
+  const routes = createRoutes(hub)
   const app = createApp(escapement, routes, settings)
   const bare: FetchHandler = async (request) => app.fetch(request)
   const handler = settings.prefix === '' ? bare : underPrefix(bare, settings.prefix)
   const traced: FetchHandler = (request) => withTraceOf(request, () => handler(request))
-  return Object.assign(traced, { close() {} })
+  return Object.assign(traced, { close: () => void hub.close().catch(() => {}) })
 }
 
 /** Every path is declared with a role; one that is not is not there. */

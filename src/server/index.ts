@@ -1,4 +1,5 @@
 export type { CustomIdentity } from './authentication.js'
+export type { EventHubOptions } from './event-hub.js'
 export {
   type FastifyInstanceLike,
   type FastifyPlugin,

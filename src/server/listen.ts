@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { EscapementError } from '../errors.js'
+import { type DurationInput, durationToMs } from '../time/duration.js'
 import type { FetchHandler } from './handler.js'
 import { toNodeHandler } from './node.js'
 
@@ -14,11 +15,29 @@ interface ListenOptions {
   /** 0 takes any that is free. */
   port: number
   host: string
+  /**
+   * How long a client may take nothing of what waits for it before its connection is ended: one that went to sleep, or never
+   * meant to read. One that waits for us has all the time.
+   * @default '30s'
+   */
+  sendTimeout?: DurationInput
 }
 
+export const LISTEN_DEFAULTS = { sendTimeout: '30s' } satisfies Partial<ListenOptions>
+
 /** Serves a handler. */
-export async function listen(handler: FetchHandler, { host, port }: ListenOptions): Promise<ListeningServer> {
-  const server = createServer(toNodeHandler(handler))
+export async function listen(
+  handler: FetchHandler,
+  { host, port, sendTimeout = LISTEN_DEFAULTS.sendTimeout }: ListenOptions,
+): Promise<ListeningServer> {
+  const sendTimeoutMs = durationToMs(sendTimeout, 'sendTimeout')
+  const answer = toNodeHandler(handler)
+  const server = createServer((req, res) => {
+    res.setTimeout(sendTimeoutMs, () => {
+      if (res.writableNeedDrain) res.destroy()
+    })
+    answer(req, res)
+  })
   server.listen(port, host)
   try {
     await once(server, 'listening')

@@ -2,6 +2,7 @@ import { type Logger, silentLogger } from '../logger.js'
 import { didYouMean } from '../time/did-you-mean.js'
 import { quote, readOrThrow } from '../time/report.js'
 import type { CustomIdentity } from './authentication.js'
+import type { EventHubOptions } from './event-hub.js'
 
 export interface HandlerOptions {
   /**
@@ -35,6 +36,8 @@ export interface HandlerOptions {
    * @default []
    */
   redact?: readonly string[]
+  /** How events are streamed. */
+  events?: EventHubOptions
   logger?: Logger
 }
 
@@ -46,10 +49,10 @@ export const HANDLER_DEFAULTS = {
   redact: [],
 } satisfies HandlerOptions
 
-export type HandlerSettings = Required<Omit<HandlerOptions, 'authenticate'>> &
-  Pick<HandlerOptions, 'authenticate'>
+export type HandlerSettings = Required<Omit<HandlerOptions, 'authenticate' | 'events'>> &
+  Pick<HandlerOptions, 'authenticate' | 'events'>
 
-const KNOWN = [...Object.keys(HANDLER_DEFAULTS), 'authenticate', 'logger']
+const KNOWN = [...Object.keys(HANDLER_DEFAULTS), 'authenticate', 'events', 'logger']
 const PREFIX = /^(?:\/[\w.~-]+)*$/
 
 export function readHandlerOptions(options: HandlerOptions): HandlerSettings {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { OPERATIONS, type Operation } from '../../src/http-client/operations.js'
+import { createEventHub } from '../../src/server/event-hub.js'
 import { createApp } from '../../src/server/handler.js'
 import { readHandlerOptions } from '../../src/server/options.js'
 import { createRoutes, SPECS } from '../../src/server/routes/index.js'
@@ -134,7 +135,7 @@ describe('who may do what', () => {
       ),
       ...Object.keys(PAGES).map((path) => `GET ${path}`),
     ]
-    const app = createApp(escapement, createRoutes(), readHandlerOptions({}))
+    const app = createApp(escapement, createRoutes(createEventHub(escapement)), readHandlerOptions({}))
     const served = app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)

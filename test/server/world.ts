@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { createEscapement, type Escapement } from '../../src/escapement.js'
 import type { EscapementOptions } from '../../src/options.js'
-import { createHandler, type FetchHandler } from '../../src/server/handler.js'
+import { type ApiHandler, createHandler } from '../../src/server/handler.js'
 import type { HandlerOptions } from '../../src/server/options.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
 
@@ -10,7 +10,7 @@ export const BASE = 'http://127.0.0.1:4680'
 /** An API on the database under test, in a schema of its own that goes with the test. */
 export interface World {
   escapement: Escapement
-  handler: FetchHandler
+  handler: ApiHandler
   schema: string
   /** Sends what the text says: `GET /api/v1/schedules`. */
   ask(line: string, init?: Omit<RequestInit, 'body'> & { body?: unknown; token?: string }): Promise<Response>

@@ -6,7 +6,7 @@ export interface ServerSentEvent {
 }
 
 /** Takes text apart as it comes, wherever it was cut. */
-export function createEventParser(): (text: string) => ServerSentEvent[] {
+function createEventParser(): (text: string) => ServerSentEvent[] {
   let rest = ''
   return (text) => {
     const blocks = (rest + text).split('\n\n')

@@ -1,5 +1,6 @@
+import type { EventHub } from '../event-hub.js'
 import type { Route } from '../route.js'
-import { EVENT_SPECS, eventRoutes } from './events.js'
+import { createEventRoutes, EVENT_SPECS } from './events.js'
 import { OVERVIEW_SPECS, overviewRoutes } from './overview.js'
 import { RUN_SPECS, runRoutes } from './runs.js'
 import { SCHEDULE_SPECS, scheduleRoutes } from './schedules.js'
@@ -24,7 +25,7 @@ export const SPECS = {
 
 export type Specs = typeof SPECS
 
-export function createRoutes(): Record<string, Route> {
+export function createRoutes(hub: EventHub): Record<string, Route> {
   return {
     ...scheduleRoutes,
     ...verbRoutes,
@@ -34,6 +35,6 @@ export function createRoutes(): Record<string, Route> {
     ...transitionRoutes,
     ...tokenRoutes,
     ...sessionRoutes,
-    ...eventRoutes,
+    ...createEventRoutes(hub),
   }
 }

@@ -1,0 +1,203 @@
+import { describe, expect, it, onTestFinished } from 'vitest'
+import {
+  type AnyEvent,
+  createEscapement,
+  type Escapement,
+  type EscapementOptions,
+  every,
+  type MissedEvents,
+  once,
+} from '../../src/index.js'
+import type { Database } from '../../src/store/database.js'
+import { alteredDatabase, freshSchemaName, postgresUrl, sharedDatabase } from '../support/database.js'
+
+/** Escapements on one schema: what processes are to each other. */
+function openSystem() {
+  const schema = freshSchemaName()
+  onTestFinished(async () => {
+    await (await sharedDatabase()).query(`drop schema if exists "${schema}" cascade`)
+  })
+  const open = async (options: EscapementOptions = {}) => {
+    const escapement = await createEscapement({ database: await sharedDatabase(), schema, ...options })
+    onTestFinished(() => escapement.close())
+    escapement.job('noop', { handler: () => {} })
+    return escapement
+  }
+  return { schema, channel: `escapement-events:${schema}`, open }
+}
+
+/** Everything that is heard, and what was missed. */
+async function hear(escapement: Escapement) {
+  const heard: AnyEvent[] = []
+  const missed: MissedEvents[] = []
+  const stop = await escapement.onAny(
+    (told) => heard.push(told),
+    (what) => missed.push(what),
+  )
+  return { heard, missed, stop, names: () => heard.map(({ name, isLocal }) => `${name} ${isLocal}`) }
+}
+
+/** The messages of all processes as they are. */
+async function overhear(channel: string) {
+  const messages: string[] = []
+  onTestFinished(await (await sharedDatabase()).listen(channel, (payload) => void messages.push(payload)))
+  return messages
+}
+
+const minutely = { job: 'noop', timing: every('1 minute') }
+
+describe('events across processes', () => {
+  it('are heard by others as from elsewhere, and once by who did it, without any loop', async () => {
+    const { open, channel } = openSystem()
+    const [a, b, c] = [await open(), await open(), await open()]
+    const [atA, atB] = [await hear(a), await hear(b)]
+    await hear(c)
+    const own: string[] = []
+    b.on('schedule.changed', ({ schedule }) => own.push(schedule))
+    const messages = await overhear(channel)
+
+    const { id } = await a.schedules.put('greetings', minutely)
+    await expect.poll(atB.names).toEqual(['schedule.changed false'])
+    expect(atB.heard[0]!.event).toEqual({ scheduleId: id, schedule: 'greetings', version: 1 })
+    expect(atA.names()).toEqual(['schedule.changed true'])
+    await b.schedules.pause('greetings')
+    await expect.poll(atA.names).toEqual(['schedule.changed true', 'schedule.paused false'])
+    expect(atB.names()).toEqual(['schedule.changed false', 'schedule.paused true'])
+    // Nobody sends on what it heard, and `on` is for what the process itself does.
+    expect(messages).toHaveLength(2)
+    expect(own).toEqual([])
+  })
+
+  it('give dates as dates', async () => {
+    const { open } = openSystem()
+    const [a, b] = [await open(), await open()]
+    const { heard } = await hear(b)
+    await a.schedules.put('s', { job: 'noop', timing: once('2026-03-01T00:00:00Z') })
+    await a.start({ roles: ['scheduler', 'worker'] })
+    await expect.poll(() => heard.map(({ name }) => name)).toContain('run.succeeded')
+    const { event } = heard.find(({ name }) => name === 'run.created')!
+    expect(event).toMatchObject({ schedule: 's', planTime: new Date('2026-03-01T00:00:00Z') })
+  })
+
+  it('are told in one small message in a flood, with the count of those that it has no room for', async () => {
+    const { open, channel } = openSystem()
+    const [a, b] = [await open(), await open()]
+    const atB = await hear(b)
+    const messages = await overhear(channel)
+    const items = Array.from({ length: 5_000 }, (_, n) => ({ input: { n } }))
+    await a.runs.enqueueMany('noop', items)
+    await a.claiming.pause({ reason: '€'.repeat(2_000) })
+    await expect.poll(() => atB.heard.at(-1)?.name).toBe('claiming.paused')
+    await expect.poll(() => atB.missed.length).toBeGreaterThan(0)
+    const created = atB.heard.filter(({ name }) => name === 'run.created').length
+    expect(created).toBeGreaterThan(20)
+    expect(atB.missed[0]).toEqual({ reason: 'dropped', dropped: { 'run.created': 5_000 - created } })
+    expect(messages.length).toBeLessThanOrEqual(2)
+    for (const message of messages) expect(Buffer.byteLength(message)).toBeLessThan(7_900)
+  })
+
+  it('are sent by a process that does one thing and closes', async () => {
+    const { open } = openSystem()
+    const [a, b] = [await open(), await open()]
+    const { names } = await hear(b)
+    await a.claiming.pause()
+    await a.close()
+    await expect.poll(names).toEqual(['claiming.paused false'])
+  })
+
+  it('are listened to while somebody listens', async () => {
+    const { open, channel } = openSystem()
+    const listening: string[] = []
+    const database = await alteredDatabase((shared) => ({
+      async listen(name, listener) {
+        const stop = await shared.listen(name, listener)
+        listening.push(name)
+        return async () => {
+          listening.splice(listening.indexOf(name), 1)
+          await stop()
+        }
+      },
+    }))
+    const a = await open({ database })
+    expect(listening).toEqual([])
+    const [one, two] = await Promise.all([hear(a), hear(a)])
+    expect(listening).toEqual([channel])
+    await one.stop()
+    await one.stop()
+    expect(listening).toEqual([channel])
+    await two.stop()
+    expect(listening).toEqual([])
+    const again = await hear(a)
+    const b = await open()
+    await b.claiming.pause()
+    await expect.poll(again.names).toEqual(['claiming.paused false'])
+    expect(one.names()).toEqual([])
+    await a.close()
+    expect(listening).toEqual([])
+    await expect(hear(a)).rejects.toMatchObject({ code: 'closed' })
+  })
+
+  it('that could not be sent are counted in the next message, and that is said once', async () => {
+    const { open } = openSystem()
+    let isAway = true
+    let attempts = 0
+    const query: Database['query'] = async (text, params) => {
+      if (!text.includes('synchronous_commit')) return (await sharedDatabase()).query(text, params)
+      attempts += 1
+      if (isAway) throw new Error('away')
+      return (await sharedDatabase()).query(text, params)
+    }
+    const warned: string[] = []
+    const logger = {
+      debug() {},
+      info() {},
+      error() {},
+      warn: (_: object, message: string) => void warned.push(message),
+    }
+    const a = await open({ database: await alteredDatabase(() => ({ query })), logger })
+    const b = await open()
+    const atB = await hear(b)
+    for (let n = 1; n <= 3; n++) {
+      await a.claiming.pause()
+      await a.claiming.resume()
+      await expect.poll(() => attempts).toBeGreaterThanOrEqual(n)
+    }
+    isAway = false
+    await a.claiming.pause()
+    const missed = () => atB.missed.flatMap(({ dropped }) => Object.values(dropped))
+    const sum = () => missed().reduce((all, count) => all + count, atB.heard.length)
+    await expect.poll(sum, { timeout: 5_000 }).toBe(7)
+    expect(missed().length).toBeGreaterThan(0)
+    expect(warned).toEqual(['other processes are not told of events for now'])
+  })
+
+  it('may be missed while the connection is lost, and that is told', async () => {
+    const { open, channel } = openSystem()
+    const a = await open({ database: postgresUrl() })
+    const { heard, missed } = await hear(a)
+    const ended = await a.database.query(
+      'select pg_terminate_backend(pid) from pg_stat_activity where query = $1',
+      [`listen "${channel}"`],
+    )
+    expect(ended).toHaveLength(1)
+    await expect.poll(() => missed, { timeout: 5_000 }).toEqual([{ reason: 'disconnected', dropped: {} }])
+    const b = await open()
+    await b.claiming.pause()
+    await expect.poll(() => heard.map(({ name }) => name)).toEqual(['claiming.paused'])
+  })
+
+  it('are no other text that comes over the same channel', async () => {
+    const { open, channel } = openSystem()
+    const a = await open()
+    const { heard, missed } = await hear(a)
+    for (const text of [
+      'rubbish',
+      '{"origin":"x"}',
+      '{"origin":"x","dropped":{},"events":[["claiming.resumed",{"by":"x"}]]}',
+    ]) {
+      await a.database.query('select pg_notify($1, $2)', [channel, text])
+    }
+    await expect.poll(() => heard).toEqual([{ name: 'claiming.resumed', event: { by: 'x' }, isLocal: false }])
+    expect(missed).toEqual([])
+  })
+})
