@@ -10,6 +10,7 @@ import { isCutOff, isRefusal } from '../store/refusal.js'
 import { createAuthentication } from './authentication.js'
 import { createEventHub } from './event-hub.js'
 import { type Identity, mayDo } from './identity.js'
+import { type MetricsOnDemand, metricsOnDemand } from './metrics.js'
 import { API_PREFIX, createOpenApi } from './openapi.js'
 import { type HandlerOptions, type HandlerSettings, readHandlerOptions } from './options.js'
 import { createPages } from './pages.js'
@@ -26,7 +27,7 @@ import { nameRoute, withTraceOf } from './tracing.js'
 export type FetchHandler = (request: Request) => Promise<Response>
 
 export interface ApiHandler extends FetchHandler {
-  /** Ends the streams of events that are open; requests after it are answered as ever. */
+  /** Ends the streams of events that are open, and counts for metrics no more. */
   close(): void
 }
 
@@ -35,23 +36,31 @@ type Env = { Variables: { identity: Identity } }
 export function createHandler(escapement: Escapement, options: HandlerOptions = {}): ApiHandler {
   const settings = readHandlerOptions(options)
   const hub = createEventHub(escapement, settings.events)
-  const routes = createRoutes(hub)
-  const app = createApp(escapement, routes, settings)
+  const metrics = metricsOnDemand(escapement)
+  const app = createApp({ escapement, settings, metrics, routes: createRoutes(hub) })
   const bare: FetchHandler = async (request) => app.fetch(request)
   const handler = settings.prefix === '' ? bare : underPrefix(bare, settings.prefix)
   const traced: FetchHandler = (request) => withTraceOf(request, () => handler(request))
-  return Object.assign(traced, { close: () => void hub.close().catch(() => {}) })
+  return Object.assign(traced, {
+    close() {
+      metrics.close()
+      hub.close().catch(() => {})
+    },
+  })
+}
+
+interface AppParts {
+  escapement: Escapement
+  settings: HandlerSettings
+  metrics: MetricsOnDemand
+  routes: Readonly<Record<string, Route>>
 }
 
 /** Every path is declared with a role; one that is not is not there. */
-export function createApp(
-  escapement: Escapement,
-  routes: Readonly<Record<string, Route>>,
-  settings: HandlerSettings,
-): Hono<Env> {
+export function createApp({ escapement, settings, metrics, routes }: AppParts): Hono<Env> {
   const app = new Hono<Env>()
   const document = createOpenApi(routes, settings.prefix)
-  const pages = createPages({ escapement, document })
+  const pages = createPages({ escapement, document, metrics })
   const open = new Set(openPaths(routes, pages))
   const authenticate = createAuthentication({
     tokens: escapement.tokens,

@@ -49,6 +49,23 @@ export function createMetrics(escapement: Pick<Escapement, 'on' | 'gauges' | 'he
   }
 }
 
+export interface MetricsOnDemand {
+  respond(): Promise<Response>
+  close(): void
+}
+
+/** From the first scrape on: nothing is counted where nobody looks. */
+export function metricsOnDemand(escapement: Parameters<typeof createMetrics>[0]): MetricsOnDemand {
+  let metrics: Metrics | undefined
+  return {
+    async respond() {
+      metrics ??= createMetrics(escapement)
+      return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } })
+    },
+    close: () => metrics?.close(),
+  }
+}
+
 /** Counts and measures what this process tells of its work. Returns what ends it. */
 function countWork({ on }: Pick<Escapement, 'on'>, registers: Registry[]): (() => void)[] {
   const jobOf = createLabels(NAMED_JOBS)

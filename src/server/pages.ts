@@ -2,7 +2,7 @@ import type { AccessRole } from '../client/tokens.js'
 import type { Escapement } from '../escapement.js'
 import { DOCS_STYLE, docsPage } from './docs-page.js'
 import { healthResponse, readinessResponse } from './health.js'
-import { createMetrics, type Metrics } from './metrics.js'
+import type { MetricsOnDemand } from './metrics.js'
 import type { OpenApiDocument } from './openapi.js'
 import { PAGE_POLICY } from './security-headers.js'
 
@@ -17,20 +17,15 @@ export interface Page {
 export interface PageParts {
   escapement: Escapement
   document: OpenApiDocument
+  metrics: MetricsOnDemand
 }
 
-export function createPages({ escapement, document }: PageParts): Record<string, Page> {
+export function createPages({ escapement, document, metrics }: PageParts): Record<string, Page> {
   const html = docsPage(document)
-  // From the first scrape on: nothing is counted where nobody looks.
-  let metrics: Metrics | undefined
-  const scrape = async () => {
-    metrics ??= createMetrics(escapement)
-    return new Response(await metrics.text(), { headers: { 'content-type': metrics.contentType } })
-  }
   return {
     '/health': { role: 'anyone', groups: 'own', answer: () => healthResponse(escapement) },
     '/ready': { role: 'anyone', groups: 'own', answer: () => readinessResponse(escapement) },
-    '/metrics': { role: 'viewer', groups: 'refused', answer: scrape },
+    '/metrics': { role: 'viewer', groups: 'refused', answer: metrics.respond },
     '/openapi.json': { role: 'viewer', groups: 'own', answer: () => Response.json(document) },
     '/docs': { role: 'viewer', groups: 'own', answer: () => page(html, 'text/html') },
     '/docs.css': { role: 'viewer', groups: 'own', answer: () => page(DOCS_STYLE, 'text/css') },

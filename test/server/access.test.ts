@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { OPERATIONS, type Operation } from '../../src/http-client/operations.js'
 import { createEventHub } from '../../src/server/event-hub.js'
 import { createApp } from '../../src/server/handler.js'
+import { metricsOnDemand } from '../../src/server/metrics.js'
 import { readHandlerOptions } from '../../src/server/options.js'
 import { createRoutes, SPECS } from '../../src/server/routes/index.js'
 import { EXAMPLES, lineOf } from './examples.js'
@@ -135,7 +136,12 @@ describe('who may do what', () => {
       ),
       ...Object.keys(PAGES).map((path) => `GET ${path}`),
     ]
-    const app = createApp(escapement, createRoutes(createEventHub(escapement)), readHandlerOptions({}))
+    const app = createApp({
+      escapement,
+      routes: createRoutes(createEventHub(escapement)),
+      settings: readHandlerOptions({}),
+      metrics: metricsOnDemand(escapement),
+    })
     const served = app.routes
       .filter(({ method }) => method !== 'ALL')
       .map(({ method, path }) => `${method} ${path}`)
