@@ -6,7 +6,7 @@ export function docsPage(document: OpenApiDocument): string {
   const schemas = Object.entries(document.components.schemas)
     .map(
       ([name, schema]) =>
-        `<details id="schema-${escaped(name)}"><summary><code>${escaped(name)}</code></summary>${codeOf(schema)}</details>`,
+        `<details><summary><code>${escaped(name)}</code></summary><div id="schema-${escaped(name)}">${codeOf(schema)}</div></details>`,
     )
     .join('')
   const contents = document.tags
@@ -111,13 +111,14 @@ function inline(text: string): string {
 export const DOCS_STYLE = `:root { color-scheme: light dark; --line: #8884; --soft: #8881; }
 body { font: 16px/1.5 system-ui, sans-serif; margin: 0 auto; max-width: 60rem; padding: 1rem; }
 code, pre { font-family: ui-monospace, monospace; font-size: 0.9em; }
-pre { background: var(--soft); border-radius: 6px; max-height: 24rem; overflow: auto; padding: 0.75rem; }
+pre { background: var(--soft); border-radius: 6px; max-height: 24rem; overflow: auto; overflow-wrap: anywhere; padding: 0.75rem; white-space: pre-wrap; }
 nav ul { display: flex; flex-wrap: wrap; gap: 0.25rem 1rem; list-style: none; padding: 0; }
 details { border-bottom: 1px solid var(--line); padding: 0.4rem 0; }
 summary { cursor: pointer; overflow-wrap: anywhere; }
 summary em { float: right; font-size: 0.85em; opacity: 0.7; }
 table { border-collapse: collapse; width: 100%; }
-td { border-top: 1px solid var(--line); overflow-wrap: anywhere; padding: 0.3rem 0.6rem 0.3rem 0; vertical-align: top; }
+td { border-top: 1px solid var(--line); overflow-wrap: break-word; padding: 0.3rem 0.6rem 0.3rem 0; vertical-align: top; }
+td:last-child { overflow-wrap: anywhere; }
 h3 { font-size: 1em; margin: 0.8rem 0 0.2rem; }
 .method { border-radius: 4px; color: #fff; display: inline-block; font-size: 0.75em; font-weight: 700; min-width: 4em; text-align: center; }
 .get { background: #2563a8; } .post { background: #237a3f; } .put { background: #8a5a00; } .patch { background: #7a4fb0; } .delete { background: #b3261e; }
