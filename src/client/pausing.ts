@@ -8,7 +8,8 @@ import { changeSchedules } from './change.js'
 import type { ChangeContext } from './change-context.js'
 import type { ChangedTo } from './changed-row.js'
 import { closedGates, expectOpenGates } from './gating.js'
-import { expectVersion, forbidden } from './schedule-errors.js'
+import { expectOwnGroup } from './own-group.js'
+import { expectVersion } from './schedule-errors.js'
 import { type EditOptions, type VerbParts, withLocked, withLockedOne } from './verb.js'
 
 export interface PauseOptions extends EditOptions {
@@ -62,11 +63,6 @@ export async function pauseGroup(parts: VerbParts, group: string, options: Pause
 export async function resumeGroup(parts: VerbParts, group: string, options: EditOptions): Promise<number> {
   expectOwnGroup(parts, group)
   return inChunks(parts, group, { action: 'resume', actor: options.actor }, () => resuming, withOpenGates)
-}
-
-function expectOwnGroup(parts: VerbParts, group: string): void {
-  if (parts.group === undefined || parts.group === group) return
-  throw forbidden(`group: "${group}" cannot be paused or resumed`, parts.group)
 }
 
 async function withOpenGates(parts: VerbParts, names: readonly string[]): Promise<string[]> {

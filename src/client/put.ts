@@ -101,6 +101,7 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
   )
   // Another process created these between our look and our insert, which waited for it: now there are rows to lock.
   if (raced.length > 0) {
+    if (request.expectedVersion === 0) throw scheduleExists(raced[0]!.name)
     const races = (request.races ?? 0) + 1
     if (races > MAX_RACES) throw unlockable(raced.map(({ name }) => name))
     const rest = await putSchedules(parts, { ...request, declared: raced, races })
@@ -230,12 +231,6 @@ function replaced(row: ScheduleRow, content: ScheduleContent): ChangedTo | null 
 /** An `after` timing takes one scope, and no provider. */
 function isAfter({ timing }: ScheduleContent): boolean {
   return timing.kind === 'after'
-}
-
-/** A definition that says nothing of its group is meant for the one that its caller is limited to. */
-export function inOwnGroup({ group }: VerbParts, definition: ScheduleDefinition): ScheduleDefinition {
-  const isSilent = typeof definition === 'object' && definition !== null && definition.group === undefined
-  return group !== undefined && isSilent ? { ...definition, group } : definition
 }
 
 /** Checks definitions against their jobs, and against the group that the caller is limited to. */

@@ -1,7 +1,8 @@
 import { costOfBounds } from '../schedules/bounds.js'
 import type { ScheduleDefinition } from '../schedules/schedule.js'
 import { listSchedules } from '../store/queries/schedules.js'
-import { type Declared, declare, inOwnGroup, putSchedules } from './put.js'
+import { inOwnGroup } from './own-group.js'
+import { type Declared, declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 

@@ -270,6 +270,9 @@ describe('trigger and backfill', () => {
     await h.schedules.put('s', { ...minutely, paused: true })
     const first = await h.schedules.trigger('s', { key: 'deploy-7' })
     expect(await h.schedules.trigger('s', { key: 'deploy-7' })).toBe(first)
+    expect(await h.schedules.triggerRun('s', { key: 'deploy-7' })).toEqual({ id: first, created: false })
+    const other = await h.schedules.triggerRun('s', { key: 'deploy-8' })
+    expect(other).toEqual({ id: expect.not.stringContaining(first), created: true })
     await h.advance('0s')
     expect(await h.runs.get(first)).toMatchObject({ state: 'succeeded', trigger: 'manual', planTime: null })
   })
@@ -397,6 +400,25 @@ describe('edits', () => {
     await expect(h.schedules.pause('s', stale)).rejects.toMatchObject(conflict)
     await expect(h.schedules.delete('s', stale)).rejects.toMatchObject(conflict)
     expect((await h.schedules.get('s')).priority).toBe(1)
+  })
+
+  it('create where there must be none yet, once however many ask for it', async () => {
+    const { h } = await open()
+    const asked = Array.from({ length: 5 }, (_, priority) =>
+      h.schedules.put('s', { ...minutely, priority }, { expectedVersion: 0 }),
+    )
+    const answers = await Promise.allSettled(asked)
+    const refused = answers.flatMap((answer) => (answer.status === 'rejected' ? [answer.reason.code] : []))
+    expect(refused).toEqual(Array(4).fill('schedule_exists'))
+    const { priority, version } = await h.schedules.get('s')
+    expect(version).toBe(1)
+    const same = h.schedules.put('s', { ...minutely, priority }, { expectedVersion: 0 })
+    await expect(same).rejects.toMatchObject({ code: 'schedule_exists' })
+    await h.schedules.delete('s')
+    expect(await h.schedules.put('s', minutely, { expectedVersion: 0 })).toMatchObject({ version: 1 })
+    for (const verb of ['pause', 'resume', 'delete'] as const) {
+      await expect(h.schedules[verb]('s', { expectedVersion: 0 })).rejects.toThrow(/whole number from 1/)
+    }
   })
 
   it('are in the change log with actor, before and after', async () => {
