@@ -1,6 +1,8 @@
 import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { RUN_SEARCH_DEFAULTS } from './client/run-search.js'
 import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
+import { SEARCH_DEFAULTS } from './client/searching.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
 import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
@@ -78,6 +80,8 @@ describe('documented defaults', () => {
     ['options.ts', 'StartOptions', START_DEFAULTS],
     ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
     ['client/schedules.ts', 'ChangesOptions', CHANGES_DEFAULTS],
+    ['client/searching.ts', 'SearchOptions', SEARCH_DEFAULTS],
+    ['client/run-search.ts', 'RunSearchOptions', RUN_SEARCH_DEFAULTS],
     ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],
     ['schedules/policies.ts', 'PolicyFields', POLICY_DEFAULTS],
     ['runs/job.ts', 'JobDefinition', JOB_DEFAULTS],

@@ -13,23 +13,42 @@ export type Filter = Readonly<Record<string, unknown>>
 
 const DIGEST_DIGITS = 12
 
-export function writeToken(list: string, filter: Filter, position: readonly string[]): string {
+/** What a token belongs to. */
+export interface TokenList {
+  /** The list, and whose it is. */
+  list: string
+  filter: Filter
+}
+
+export function writeToken({ list, filter }: TokenList, position: readonly string[]): string {
   const body = Buffer.from(JSON.stringify([markOf(list, filter), ...position])).toString('base64url')
   return `${body}.${digest(body)}`
 }
 
-/** Where the token says that the list goes on. */
-export function readToken(
+/** Where the token says that the list goes on; `toPosition` gives undefined where that can be no place of it. */
+export function readToken<Position>(
   token: string,
-  { list, filter, report }: { list: string; filter: Filter; report: Report },
-): string[] | undefined {
-  const [body = '', check, ...more] = token.split('.')
-  if (more.length > 0 || check !== digest(body)) {
-    return report('pageToken', `${quote(token)} – is none that a page of this list has`)
+  { list, filter }: TokenList,
+  toPosition: (texts: readonly string[]) => Position | undefined,
+  report: Report,
+): Position | undefined {
+  const [mark, ...texts] = textsOf(token)
+  if (mark !== undefined && mark !== markOf(list, filter)) {
+    return report('pageToken', `${quote(token)} – is of another list or filter; begin again without it`)
   }
-  const [mark, ...position] = JSON.parse(Buffer.from(body, 'base64url').toString()) as string[]
-  if (mark === markOf(list, filter)) return position
-  return report('pageToken', `${quote(token)} – is of another list or filter; begin again without it`)
+  const position = mark === undefined ? undefined : toPosition(texts)
+  return position ?? report('pageToken', `${quote(token)} – is none that a page of this list has`)
+}
+
+function textsOf(token: string): string[] {
+  const [body = '', check, ...more] = token.split('.')
+  if (more.length > 0 || check !== digest(body)) return []
+  try {
+    const texts: unknown = JSON.parse(Buffer.from(body, 'base64url').toString())
+    return Array.isArray(texts) && texts.every((text) => typeof text === 'string') ? texts : []
+  } catch {
+    return []
+  }
 }
 
 function markOf(list: string, filter: Filter): string {
@@ -42,7 +61,7 @@ function digest(text: string): string {
 }
 
 /** What one look at a part of the list found. */
-export interface Look<Row, Position> {
+interface Look<Row, Position> {
   rows: Row[]
   /** How far it looked; null where the list ended. */
   end: Position | null

@@ -1,4 +1,5 @@
 import type { Run, RunState, RunTrigger } from '../runs/run.js'
+import { isUuid } from '../runs/uuid.js'
 import { FIRST_ID } from '../store/queries/ledger.js'
 import {
   findInStates,
@@ -12,8 +13,9 @@ import {
 } from '../store/queries/run-search.js'
 import { toRun } from '../store/rows.js'
 import type { Store } from '../store/store.js'
-import { type InstantInput, readInstant } from '../time/instant.js'
-import { type Report, readOrThrow } from '../time/report.js'
+import { FIRST_INSTANT, type InstantInput, LAST_INSTANT, readInstant } from '../time/instant.js'
+import { readOrThrow } from '../time/report.js'
+import { listOf } from './own-group.js'
 import {
   type Filter,
   fillPage,
@@ -24,7 +26,6 @@ import {
   SECOND_LOOK,
   writeToken,
 } from './paging.js'
-import { listOf } from './searching.js'
 import type { VerbParts } from './verb.js'
 
 export interface RunSearchOptions {
@@ -73,7 +74,7 @@ export async function searchRuns(
     const list = { list: listOf(parts, 'runs'), filter: { ...given, states, since, until } as Filter }
     const filter: RunFilter = { ...given, states, group, from: since }
     const begin = until === undefined ? null : { at: until, id: FIRST_ID }
-    const before = pageToken === undefined ? begin : readPosition(pageToken, { ...list, report })
+    const before = pageToken === undefined ? begin : readToken(pageToken, list, toPosition, report)
     return before === undefined ? undefined : { filter, before, list }
   })
   const { rows, next } = await fillPage<PlacedRun, RunPosition | null>({
@@ -84,16 +85,14 @@ export async function searchRuns(
   })
   return {
     runs: rows.map(toRun),
-    nextPageToken: next === null ? null : writeToken(list.list, list.filter, [String(next.at), next.id]),
+    nextPageToken: next === null ? null : writeToken(list, [String(next.at), next.id]),
   }
 }
 
-function readPosition(
-  token: string,
-  list: { list: string; filter: Filter; report: Report },
-): RunPosition | undefined {
-  const position = readToken(token, list)
-  return position && { at: Number(position[0]), id: position[1]! }
+function toPosition([at, id, ...more]: readonly string[]): RunPosition | undefined {
+  const position = { at: Number(at), id: id ?? '' }
+  const isPlace = position.at >= FIRST_INSTANT && position.at <= LAST_INSTANT && isUuid(id)
+  return isPlace && Number.isInteger(position.at) && more.length === 0 ? position : undefined
 }
 
 type RunLookFrom = LookFrom<PlacedRun, RunPosition | null>
@@ -120,11 +119,10 @@ async function looksAt(
   }
   if (isIndexed(filter, isByEnd === true)) return [sized(limit + 1)]
   const nearby = sized(firstLook(limit))
-  if (members !== null || isByEnd || states === undefined)
-    return [nearby, sized(SECOND_LOOK), sized(LAST_LOOK)]
+  if (isByEnd || states === undefined) return [nearby, sized(SECOND_LOOK), sized(LAST_LOOK)]
   // What is in a state that few are in may have waited for long.
   const inStates: RunLookFrom = async (before, most) => {
-    const rows = await findInStates(store, filter, { before, size: FEW_IN_STATES, limit: most })
+    const rows = await findInStates(store, scheduleId, filter, { before, size: FEW_IN_STATES, limit: most })
     return rows && { rows, end: null }
   }
   return [nearby, inStates, sized(LAST_LOOK)]

@@ -27,8 +27,8 @@ export interface Runs extends Enqueueing {
   list(options: { schedule: string; limit?: number }): Promise<Run[]>
   /**
    * Runs of all schedules and of none, newest first, page by page: by plan time, or where a run has none by when it was asked
-   * for. Where only states of runs that have ended are asked for, and neither a schedule nor access to one group only, they
-   * come by when they ended. `from` and `to` are about the same time.
+   * for. Where only states of ended runs are asked for, of no schedule in particular and not within one group, they come by
+   * when they ended. `from` and `to` are about the same time.
    *
    * However many runs there are, a page takes a bounded look: one that finds too little in it is short, or empty, and has a
    * `nextPageToken` all the same.

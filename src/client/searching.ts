@@ -1,12 +1,15 @@
+import { isStorable } from '../runs/storable.js'
 import type { Schedule, ScheduleState } from '../schedules/schedule.js'
 import {
   findByWords,
   isIndexed,
   lookForSchedules,
+  type NameRange,
   type SearchFilter,
 } from '../store/queries/schedule-search.js'
 import { type ScheduleRow, toSchedule } from '../store/rows.js'
 import { readOrThrow } from '../time/report.js'
+import { isElsewhere, listOf } from './own-group.js'
 import {
   type Filter,
   fillPage,
@@ -27,7 +30,8 @@ export interface SearchOptions {
   source?: string
   /**
    * Words, or beginnings of words, of the name, the job, the group and the first 500 characters of the description: all of
-   * them, in any order, in capitals or not. What is neither letter nor digit separates words.
+   * them, in any order, in capitals or not. What is neither letter nor digit separates words. Schedules whose names begin with
+   * it come first.
    */
   q?: string
   /**
@@ -47,49 +51,87 @@ export interface SchedulePage {
 
 export const SEARCH_DEFAULTS = { limit: 100 } satisfies SearchOptions
 
+/** Where a list goes on: in the part of the names that has this number, from this name on. */
+interface Position {
+  part: number
+  from: string
+}
+
 export async function searchSchedules(parts: VerbParts, options: SearchOptions): Promise<SchedulePage> {
   const { limit = SEARCH_DEFAULTS.limit, pageToken, ...given } = options
   const list = { list: listOf(parts, 'schedules'), filter: given as Filter }
-  const [after] = readOrThrow('option_invalid', (report) =>
-    pageToken === undefined ? [''] : readToken(pageToken, { ...list, report }),
-  ) as [string]
+  const ranges = rangesOf(given.q ?? '')
+  const from = readOrThrow('option_invalid', (report) =>
+    pageToken === undefined
+      ? { part: 0, from: ranges[0]!.from }
+      : readToken(pageToken, list, (texts) => positionIn(ranges, texts), report),
+  )
   if (isElsewhere(parts, given)) return { schedules: [], nextPageToken: null }
   const filter = { ...given, group: parts.group ?? given.group, words: wordsOf(given.q ?? '') }
-  const { rows, next } = await fillPage<ScheduleRow, string>({
+  const { rows, next } = await fillPage<ScheduleRow, Position>({
     limit,
-    from: after,
-    looks: looksAt(parts, filter, limit),
-    positionOf: ({ name }) => name,
+    from,
+    looks: ranges.flatMap((_, part) => looksAt(parts, filter, { ranges, part, limit })),
+    positionOf: ({ name }) => ({ part: ranges.findIndex((range) => isIn(range, name)), from: after(name) }),
   })
   return {
     schedules: rows.map(toSchedule),
-    nextPageToken: next === null ? null : writeToken(list.list, list.filter, [next]),
+    nextPageToken: next === null ? null : writeToken(list, [String(next.part), next.from]),
   }
 }
 
-/** Tokens of one group's lists are none of another's. */
-export function listOf({ group }: VerbParts, list: string): string {
-  return group === undefined ? list : `${list} of ${group}`
+function positionIn(ranges: readonly NameRange[], [part, from = '\0', ...more]: readonly string[]) {
+  const isPlace = String(Number(part)) === part && ranges[Number(part)] !== undefined
+  return isPlace && isStorable(from) && more.length === 0 ? { part: Number(part), from } : undefined
 }
 
-/** Whether a filter asks for another group than the one that its caller is limited to. */
-export function isElsewhere({ group: own }: VerbParts, { group }: { group?: string }): boolean {
-  return own !== undefined && group !== undefined && group !== own
+const LIKE_A_NAME = /^[A-Za-z0-9][A-Za-z0-9._:-]*$/
+
+/** No name comes between one and the same with this behind it. */
+const after = (name: string) => `${name}\u0001`
+
+/** Names that begin with what was typed come first, and then those before and behind them. */
+function rangesOf(q: string): NameRange[] {
+  const beginning = q.trim()
+  if (!LIKE_A_NAME.test(beginning)) return [{ from: '', until: null }]
+  // Behind all that a name can go on with.
+  const until = `${beginning}~`
+  return [
+    { from: beginning, until },
+    { from: '', until: beginning },
+    { from: until, until: null },
+  ]
 }
 
-function looksAt({ store }: VerbParts, filter: SearchFilter, limit: number): LookFrom<ScheduleRow, string>[] {
+function isIn({ from, until }: NameRange, name: string): boolean {
+  return name >= from && (until === null || name < until)
+}
+
+function looksAt(
+  { store }: VerbParts,
+  filter: SearchFilter,
+  { ranges, part, limit }: { ranges: readonly NameRange[]; part: number; limit: number },
+): LookFrom<ScheduleRow, Position>[] {
+  const { until } = ranges[part]!
+  const next = part + 1 < ranges.length ? { part: part + 1, from: ranges[part + 1]!.from } : null
+  // Whoever begins with what was typed has its words.
+  const words = part === 0 && ranges.length > 1 ? [] : filter.words
   const byName =
-    (size: number): LookFrom<ScheduleRow, string> =>
-    async (after, most) => {
-      const { rows, through } = await lookForSchedules(store, filter, { after, size, limit: most })
-      return { rows, end: through }
+    (size: number): LookFrom<ScheduleRow, Position> =>
+    async (position, most) => {
+      if (position.part !== part) return null
+      const look = { from: position.from, until, size, limit: most }
+      const { rows, through } = await lookForSchedules(store, { ...filter, words }, look)
+      return { rows, end: through === null ? next : { part, from: after(through) } }
     }
-  if (isIndexed(filter)) return [byName(limit + 1)]
+  if (isIndexed(filter) && words.length === 0) return [byName(limit + 1)]
   const nearby = [byName(firstLook(limit)), byName(SECOND_LOOK)]
-  if (filter.words.length === 0) return [...nearby, byName(LAST_LOOK)]
-  // What many schedules have is found nearby; what few have, by the index of words.
-  const byWords: LookFrom<ScheduleRow, string> = async (after, most) => {
-    const rows = await findByWords(store, filter, { after, limit: most })
+  if (words.length === 0) return [...nearby, byName(LAST_LOOK)]
+  // What many schedules have is found nearby; what few have, by the index of words, in all parts that are left.
+  const byWords: LookFrom<ScheduleRow, Position> = async (position, most) => {
+    if (position.part !== part) return null
+    const except = ranges.length > 1 ? ranges[0]! : null
+    const rows = await findByWords(store, filter, { from: position.from, except, limit: most })
     return rows && { rows, end: null }
   }
   return [...nearby, byWords, byName(LAST_LOOK)]

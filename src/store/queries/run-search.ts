@@ -52,6 +52,9 @@ const IS_WANTED = `($6::text[] is null or ${STATE} = any ($6)) and ($7::text is 
 
 const ASKED = `r.id, ${RUN_TIME} as at, r.job, r.queue, r.trigger, r.schedule_id`
 
+/** One by one: however the planner takes it, no page reads all runs. */
+const ALL_OF_IT = `(select ${RUN_COLUMNS} from {schema}.runs as r where r.id = found.id limit 1) as r`
+
 /** `part` is what is looked at, `last` the end of it. */
 const looking = (part: string, last: string) => `
   with w as materialized (${part}),
@@ -61,11 +64,11 @@ const looking = (part: string, last: string) => `
     where ${IS_WANTED} and not exists (select from last where (w.at, w.id) < (last.at, last.id))
     order by w.at desc, w.id desc limit $4
   )
-  select ${RUN_COLUMNS}, found.at, last.at as end_at, last.id as end_id
+  select r.*, found.at, last.at as end_at, last.id as end_id
   from (select) as always
   left join last on true
   left join found on true
-  left join {schema}.runs as r on r.id = found.id
+  left join lateral ${ALL_OF_IT} on true
   order by found.at desc, found.id desc`
 
 const LAST_IF_FULL =
@@ -111,7 +114,7 @@ export function lookByEnd(session: Session, filter: RunFilter, look: RunLook): P
 }
 
 const LOOK_BY_END = looking(
-  `select e.id, e.finished_at as at, asked.job, asked.queue, asked.trigger, asked.schedule_id
+  `select e.id, e.finished_at as at, r.job, r.queue, r.trigger, r.schedule_id
    from (
      select one.id, one.finished_at from unnest($6::text[]) as wanted (state)
      cross join lateral (
@@ -120,24 +123,30 @@ const LOOK_BY_END = looking(
        order by e.finished_at desc, e.id desc limit $3
      ) as one
      order by one.finished_at desc, one.id desc limit $3
-   ) as e join {schema}.runs_asked as asked on asked.id = e.id`,
+   ) as e
+   cross join lateral (select r.* from {schema}.runs_asked as r where r.id = e.id limit 1) as r`,
   LAST_IF_FULL,
 )
 
-/** The first of the runs that are in one of the states, as by time, where those are at most `size`; else null. */
+/**
+ * The first of the runs that are in one of the states, as by time, where those are at most `size`; else null. Of one schedule
+ * only, where one is given.
+ */
 export async function findInStates(
   session: Session,
+  scheduleId: string | undefined,
   filter: RunFilter,
   look: RunLook,
 ): Promise<PlacedRun[] | null> {
-  const rows = await session.query<PlacedRun & { is_all: boolean }>(
-    FIND_IN_STATES,
-    parametersOf(filter, look),
-  )
+  const rows = await session.query<PlacedRun & { is_all: boolean }>(FIND_IN_STATES, [
+    ...parametersOf(filter, look),
+    scheduleId ?? null,
+  ])
   return rows[0]!.is_all ? rows.filter(isThere) : null
 }
 
-// Written out, so that each state is looked for in its own index. Those that wait are nearly all that are open.
+// Written out, so that each state is looked for in its own index. Those that wait are nearly all that are open. One by one, as
+// the planner takes them for many and would read all runs instead.
 const FIND_IN_STATES = `
   with candidates as materialized (
     (select o.id from {schema}.runs_open as o where 'running' = any ($6::text[]) and o.state = 'running' limit $3 + 1)
@@ -146,19 +155,23 @@ const FIND_IN_STATES = `
     union all
     (select o.id from {schema}.runs_open as o where 'pending' = any ($6) and o.state = 'pending' limit $3 + 1)
     union all
-    (select e.id from unnest($6) as wanted (state)
-     cross join lateral (
-       select e.id from {schema}.runs_ended as e where e.state = wanted.state limit $3 + 1
-     ) as e)
+    (select e.id from {schema}.runs_ended as e where 'failed' = any ($6) and e.state = 'failed' limit $3 + 1)
+    union all
+    (select e.id from {schema}.runs_ended as e where 'cancelled' = any ($6) and e.state = 'cancelled' limit $3 + 1)
+    union all
+    (select e.id from {schema}.runs_ended as e where 'skipped' = any ($6) and e.state = 'skipped' limit $3 + 1)
+    union all
+    (select e.id from {schema}.runs_ended as e where 'succeeded' = any ($6) and e.state = 'succeeded' limit $3 + 1)
   ),
   counted as materialized (select count(*) <= $3 as is_all from candidates),
   w as materialized (
-    select ${ASKED} from counted, candidates join {schema}.runs_asked as r on r.id = candidates.id
-    where counted.is_all and (${RUN_TIME}, r.id) < ${BEFORE} and ${RUN_TIME} >= ${FROM}
+    select r.* from counted, candidates
+    cross join lateral (select ${ASKED} from {schema}.runs_asked as r where r.id = candidates.id limit 1) as r
+    where counted.is_all and (r.at, r.id) < ${BEFORE} and r.at >= ${FROM} and ($11::uuid is null or r.schedule_id = $11)
   ),
   found as materialized (select w.id, w.at from w where ${IS_WANTED} order by w.at desc, w.id desc limit $4)
-  select ${RUN_COLUMNS}, found.at, counted.is_all
-  from counted left join found on true left join {schema}.runs as r on r.id = found.id
+  select r.*, found.at, counted.is_all
+  from counted left join found on true left join lateral ${ALL_OF_IT} on true
   order by found.at desc, found.id desc`
 
 /** Ids of a group's schedules, `limit` at most. */

@@ -1,3 +1,7 @@
+/**
+ * Pages of schedules. The index of words knows no order, and the indexes that give the order of names know no words: so a
+ * look takes in a bounded part of the names, and only what is not found in that is looked for by its words.
+ */
 import type { ScheduleState } from '../../schedules/schedule.js'
 import { SCHEDULE_COLUMNS, type ScheduleRow } from '../rows.js'
 import type { Session } from '../store.js'
@@ -9,6 +13,12 @@ export interface SearchFilter {
   source?: string | undefined
   /** Beginnings of words, all of which must be there. */
   words: readonly string[]
+}
+
+/** Names from `from` on, up to `until`, which is not among them; null for the last. */
+export interface NameRange {
+  from: string
+  until: string | null
 }
 
 /** What separates words: all of ASCII that is neither letter nor digit. */
@@ -37,10 +47,10 @@ function pathOf({ state, group, job, source }: SearchFilter): keyof typeof PATHS
   return state === undefined ? 'name' : 'state'
 }
 
-/** Whether one index holds exactly what the filter asks for. */
-export function isIndexed({ state, group, job, source, words }: SearchFilter): boolean {
+/** Whether one index holds exactly what the filter asks for, but for the words. */
+export function isIndexed({ state, group, job, source }: SearchFilter): boolean {
   const labels = [group, job, source].filter((label) => label !== undefined).length
-  return words.length === 0 && labels <= 1 && (source === undefined || state === undefined)
+  return labels <= 1 && (source === undefined || state === undefined)
 }
 
 const IS_WANTED = `($4::text is null or w.state = $4) and ($5::text is null or w."group" = $5)
@@ -49,92 +59,101 @@ const IS_WANTED = `($4::text is null or w.state = $4) and ($5::text is null or w
 /** In small letters as the database makes them, which may know fewer than we do. */
 const PATTERNS = `(select array_agg(lower(pattern collate "default")) from unnest($8::text[]) as pattern)::text[]`
 
+/** One by one: however the planner takes it, no page reads all schedules. */
+const ALL_OF_IT = `(
+  select ${SCHEDULE_COLUMNS} from {schema}.schedules as s left join {schema}.cursors as c on c.schedule_id = s.id
+  where s.id = found.id limit 1
+) as s`
+
 const LOOKS = Object.fromEntries(
   Object.entries(PATHS).map(([path, condition]) => [
     path,
     `with w as materialized (
        select s.id, s.name, s.state, s."group", s.job, s.source, case when cardinality($8::text[]) > 0 then ${TEXT} end as text
-       from {schema}.schedules as s where ${condition} and s.name > $1 order by s.name limit $2
+       from {schema}.schedules as s
+       where ${condition} and s.name >= $1 and s.name < coalesce($9, '~') order by s.name limit $2
      ),
      found as materialized (
-       select w.id, w.name from w where ${IS_WANTED} and (cardinality($8) = 0 or w.text ~ all (${PATTERNS})) order by w.name limit $3
+       select w.id, w.name from w where ${IS_WANTED} and (cardinality($8) = 0 or w.text ~ all (${PATTERNS}))
+       order by w.name limit $3
      )
-     select ${SCHEDULE_COLUMNS}, looked.through
+     select s.*, looked.through
      from (select case when count(*) = $2 then max(name) end as through from w) as looked
      left join found on true
-     left join {schema}.schedules as s on s.id = found.id
-     left join {schema}.cursors as c on c.schedule_id = s.id
+     left join lateral ${ALL_OF_IT} on true
      order by found.name`,
   ]),
 ) as Record<keyof typeof PATHS, string>
 
 export interface SchedulesFound {
   rows: ScheduleRow[]
-  /** The last name that was looked at; null where there were no more. */
+  /** The last name that was looked at; null where there were no more in the range. */
   through: string | null
 }
 
 /**
- * Looks at the `size` schedules after the name `after`, of those that an index gives in the order of names, and gives the
- * first `limit` of them that the filter asks for.
+ * Looks at the first `size` schedules in a range of names, of those that an index gives in that order, and gives the first
+ * `limit` of them that the filter asks for.
  */
 export async function lookForSchedules(
   session: Session,
   filter: SearchFilter,
-  { after, size, limit }: { after: string; size: number; limit: number },
+  { from, until, size, limit }: NameRange & { size: number; limit: number },
 ): Promise<SchedulesFound> {
   const rows = await session.query<ScheduleRow & { through: string | null }>(LOOKS[pathOf(filter)], [
-    after,
+    from,
     size,
     limit,
     ...labelsOf(filter),
     filter.words.map((word) => `(^|${BETWEEN_WORDS})${word}`),
+    until,
   ])
   return { rows: rows.filter(isThere), through: rows[0]!.through }
 }
 
-/** As many as are found by their words and sorted in a moment. */
+/** As many as are found by their words, and sorted, in a moment. */
 const MOST_BY_WORDS = 250_000
 
 /**
- * The first `limit` schedules after the name `after` that the filter asks for, of those that have its words; null where
- * those are too many. The index of words knows no order: all of them are found first.
+ * The first `limit` schedules that the filter asks for, from the name `from` on and not in the range `except`, of those that have
+ * its words; null where those are too many.
  */
 export async function findByWords(
   session: Session,
   filter: SearchFilter,
-  { after, limit }: { after: string; limit: number },
+  { from, except, limit }: { from: string; except: NameRange | null; limit: number },
 ): Promise<ScheduleRow[] | null> {
-  const rows = await session.query<ScheduleRow & { is_all: boolean }>(FIND_BY_WORDS, [
-    after,
+  const rows = await session.query<ScheduleRow & { is_beyond: boolean }>(FIND_BY_WORDS, [
+    from,
     MOST_BY_WORDS + 1,
     limit,
     ...labelsOf(filter),
     filter.words.map((word) => `'${word}':*`).join(' & '),
+    except?.from ?? null,
+    except?.until ?? null,
   ])
-  return rows[0]!.is_all ? rows.filter(isThere) : null
+  return rows[0]?.is_beyond ? null : rows.filter(isThere)
 }
 
 // Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and each row of those is
 // split into words again: seconds instead of a tenth of one. The memory is set before it is needed, by the query that
-// the index is asked.
+// the index is asked. The first row beyond what may be found comes first, so that it is seen.
 const FIND_BY_WORDS = `
-  with w as materialized (
-    select s.id, s.name, s.state, s."group", s.job, s.source from {schema}.schedules as s
-    where ${WORDS} @@ (
-      select case when set_config('work_mem', '64MB', true) <> '' then lower($8 collate "default")::tsquery end
-    )
-    limit $2
-  ),
-  found as materialized (
-    select w.id, w.name from w where w.name > $1 and ${IS_WANTED} order by w.name limit $3
+  with found as materialized (
+    select w.id, w.name, w.place = $2 as is_beyond
+    from (
+      select s.id, s.name, s.state, s."group", s.job, s.source, row_number() over () as place
+      from {schema}.schedules as s
+      where ${WORDS} @@ (
+        select case when set_config('work_mem', '64MB', true) <> '' then lower($8 collate "default")::tsquery end
+      )
+      limit $2
+    ) as w
+    where w.place = $2 or w.name >= $1 and ($9::text is null or w.name < $9 or w.name >= $10) and ${IS_WANTED}
+    order by w.place = $2 desc, w.name limit $3
   )
-  select ${SCHEDULE_COLUMNS}, counted.is_all
-  from (select count(*) < $2 as is_all from w) as counted
-  left join found on true
-  left join {schema}.schedules as s on s.id = found.id
-  left join {schema}.cursors as c on c.schedule_id = s.id
-  order by found.name`
+  select s.*, found.is_beyond from found cross join lateral ${ALL_OF_IT}
+  order by found.is_beyond desc, found.name`
 
 function labelsOf({ state, group, job, source }: SearchFilter) {
   return [state ?? null, group ?? null, job ?? null, source ?? null]
