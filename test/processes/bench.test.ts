@@ -3,6 +3,7 @@ import { benchEnqueue, QUICK as ENQUEUE } from '../../bench/enqueue.js'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
 import { benchGrowth, QUICK as GROWTH } from '../../bench/growth.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
+import { benchLists, QUICK as LISTS } from '../../bench/lists.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
 import { benchTransitions, QUICK as TRANSITIONS } from '../../bench/transitions.js'
@@ -65,6 +66,17 @@ it('the bench of growth runs', async () => {
   const lines: string[] = []
   await benchGrowth(GROWTH, (line) => lines.push(line))
   expect(lines).toHaveLength(2)
+}, 120_000)
+
+it('the bench of lists runs, and finds what it filled in', async () => {
+  const lines: string[] = []
+  await benchLists(LISTS, (line) => lines.push(line))
+  const found = (label: string) => lines.find((line) => line.startsWith(`| ${label} |`))?.split(' | ')[2]
+  expect(found('schedules in the state broken, ten')).toBe('10 |')
+  expect(found('schedules by a word that one has')).toBe('1 |')
+  expect(found('runs in the group tenant-7')).toMatch(/^\d\d \|$/)
+  expect(found('figures')).toBe('596 pending |')
+  expect(lines.at(-1)).toMatch(/^\| sync of changed ones, without/)
 }, 120_000)
 
 it('the bench of transitions runs, every row that is due is changed, and each statement of the sweep is explained', async () => {
