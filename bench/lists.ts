@@ -9,8 +9,13 @@
  */
 import { pathToFileURL } from 'node:url'
 import { createOverview } from '../src/client/overview.js'
+import { writeToken } from '../src/client/paging.js'
 import { assemble } from '../src/escapement.js'
 import { type Escapement, every, type RunSearchOptions, type SearchOptions } from '../src/index.js'
+import { FIRST_ID } from '../src/store/queries/ledger.js'
+import { lookByTime } from '../src/store/queries/run-search.js'
+import { findByWords, lookForSchedules } from '../src/store/queries/schedule-search.js'
+import type { Session, Store } from '../src/store/store.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { inEnglish, measure, seconds, spread } from './figures.js'
 
@@ -63,6 +68,7 @@ export async function benchLists(size: ListsSize, print: (line: string) => void)
       await row(`runs in the group ${group}, failed`, () => runPage({ runs }, { state: 'failed' }))
     }
     await row('one run in full', async () => (await escapement.runs.details(run[0]!.id)).run.state)
+    for (const line of await explainLooks(store, size.schedules)) print(line)
     await fillOpen(database, size.open)
     await database.query('vacuum analyze escapement.runs_open')
     print(`${inEnglish(size.open[1])} open runs; milliseconds`)
@@ -94,6 +100,10 @@ async function runPage({ runs }: Pick<Escapement, 'runs'>, options: RunSearchOpt
 function schedulePages(count: number): [string, SearchOptions][] {
   return [
     ['by name', {}],
+    [
+      'by name, from the middle on',
+      { pageToken: writeToken({ list: 'schedules', filter: {} }, ['0', 'invoice:c5']) },
+    ],
     ['in the state active, 95%', { state: 'active' }],
     ['in the state broken, ten', { state: 'broken' }],
     ['in the group large, half of them', { group: 'large' }],
@@ -115,9 +125,13 @@ function schedulePages(count: number): [string, SearchOptions][] {
   ]
 }
 
+/** Of the thirty days. */
+const MIDDLE = String(Date.parse('2026-02-14T00:00:00Z'))
+
 function runPages(): [string, RunSearchOptions][] {
   return [
     ['newest first', {}],
+    ['from the middle on', { pageToken: writeToken({ list: 'runs', filter: {} }, [MIDDLE, FIRST_ID]) }],
     ['that failed, 0.05%', { state: 'failed' }],
     ['that succeeded', { state: 'succeeded' }],
     ['that are running', { state: 'running' }],
@@ -135,6 +149,29 @@ function runPages(): [string, RunSearchOptions][] {
       { from: '2026-02-22T00:00:00Z', to: '2026-02-22T01:00:00Z', state: 'failed' },
     ],
   ]
+}
+
+/** How the database carries out the looks of some pages. */
+async function explainLooks(store: Store, count: number): Promise<string[]> {
+  const lines: string[] = []
+  const explaining = (title: string): Session => ({
+    now: () => store.now(),
+    async query<Row>(text: string, params: Parameters<Session['query']>[1]) {
+      const plan = await store.query<{ 'QUERY PLAN': string }>(
+        `explain (analyze, buffers, costs off) ${text}`,
+        params,
+      )
+      lines.push(`${title}:`, ...plan.map((row) => row['QUERY PLAN']))
+      return store.query<Row>(text, params)
+    },
+  })
+  const page = { from: 'invoice:c5', until: null, size: 101, limit: 101 }
+  await lookForSchedules(explaining('schedules by name, from the middle on'), { words: [] }, page)
+  const words = { words: ['customer', `c${count}`] }
+  await findByWords(explaining('schedules by two words'), words, { from: '', except: null, limit: 101 })
+  const look = { before: { at: Number(MIDDLE), id: FIRST_ID }, size: 101, limit: 101 }
+  await lookByTime(explaining('runs from the middle on'), {}, look)
+  return lines
 }
 
 type Query = Pick<Escapement['database'], 'query'>
