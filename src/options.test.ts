@@ -4,6 +4,7 @@ import { RUN_SEARCH_DEFAULTS } from './client/run-search.js'
 import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SEARCH_DEFAULTS } from './client/searching.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
+import { HTTP_CLIENT_DEFAULTS } from './http-client/transport.js'
 import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
@@ -11,6 +12,8 @@ import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
 import { POLICY_DEFAULTS } from './schedules/policies.js'
 import { EVENT_HUB_DEFAULTS } from './server/event-hub.js'
 import { LISTEN_DEFAULTS } from './server/listen.js'
+import { HANDLER_DEFAULTS } from './server/options.js'
+import { SERVE_DEFAULTS } from './server/serve.js'
 import { SWEEP_DEFAULTS, SWEEPER_DEFAULTS } from './sweeper/sweeper.js'
 import { WORKER_DEFAULTS } from './worker/worker.js'
 
@@ -92,6 +95,9 @@ describe('documented defaults', () => {
     ['sweeper/sweeper.ts', 'SweepOptions', SWEEP_DEFAULTS],
     ['server/event-hub.ts', 'EventHubOptions', EVENT_HUB_DEFAULTS],
     ['server/listen.ts', 'ListenOptions', LISTEN_DEFAULTS],
+    ['server/options.ts', 'HandlerOptions', HANDLER_DEFAULTS],
+    ['server/serve.ts', 'ServeOptions', SERVE_DEFAULTS],
+    ['http-client/transport.ts', 'HttpClientOptions', HTTP_CLIENT_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {
     const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')
     const body = new RegExp(`interface ${name}\\b[^{]*\\{([\\s\\S]*?)\\n\\}`).exec(source)![1]!

@@ -59,7 +59,7 @@ export function databaseOf({ database, directory }: DatabaseFlags, command: Comm
 }
 
 /** The API, whether a server answers it or, for a database, this process. */
-export interface Connection {
+interface Connection {
   client: HttpClient
   close(): Promise<void>
 }

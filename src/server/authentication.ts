@@ -88,7 +88,7 @@ export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
 }
 
-export function cookieOf(request: Request, name: string): string | undefined {
+function cookieOf(request: Request, name: string): string | undefined {
   for (const part of (request.headers.get('cookie') ?? '').split(';')) {
     const [key, value] = part.trim().split('=', 2)
     if (key === name) return value
@@ -110,7 +110,7 @@ function hostOf(request: Request): string {
 }
 
 /** A browser names the page's origin with whatever may change something. */
-export function expectOwnOrigin(request: Request, origins: readonly string[]): void {
+function expectOwnOrigin(request: Request, origins: readonly string[]): void {
   const origin = request.headers.get('origin')
   const isCrossSite = request.headers.get('sec-fetch-site') === 'cross-site'
   if (origin === null && !isCrossSite) return

@@ -30,7 +30,7 @@ export function statusOf(code: ErrorCode): number {
 }
 
 /** RFC 9457, with our code, and every mistake of an input apart. */
-export interface Problem {
+interface Problem {
   type: string
   title: string
   status: number

@@ -55,7 +55,7 @@ export interface Call<Spec extends RouteSpec = RouteSpec> {
 }
 
 /** What may be sent where the schema says a text: dates become one. */
-export type Sendable<T> = T extends string
+type Sendable<T> = T extends string
   ? T | Date
   : T extends readonly (infer Item)[]
     ? readonly Sendable<Item>[]

@@ -32,12 +32,6 @@ export function wholeNumber(least: number, most: number) {
   )
 }
 
-/** `true` or `false` in a query. */
-export const flag = z.preprocess(
-  (value) => (value === 'true' ? true : value === 'false' ? false : value),
-  z.boolean(),
-)
-
 /** Several words of a list in a query, with commas between them. */
 export function wordsOf<const Words extends readonly [string, ...string[]]>(words: Words) {
   return z.preprocess(
@@ -63,8 +57,5 @@ export const nextPageToken = z
   .describe('Gives the next page; null after the last. A page may be short, or empty, and still have a next.')
 
 export const json = z.unknown().describe('Any JSON.')
-
-/** Of an input or a result: there whatever it is, and null where there is none. */
-export const anyJson = z.json().describe('Any JSON.')
 
 export const id = z.uuid()

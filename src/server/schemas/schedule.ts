@@ -3,7 +3,7 @@ import { durationInput, id, instant, instantInput, json, label, text } from './b
 import { PreviewedOccurrence, Timing, TimingInput } from './timing.js'
 
 export const SCHEDULE_STATES = ['active', 'paused', 'broken', 'finished'] as const
-export const SKIP_REASONS = [
+const SKIP_REASONS = [
   'missed',
   'paused',
   'overlap',

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { id, instant, instantInput, label } from './basics.js'
 
-export const role = z.enum(['viewer', 'operator', 'admin'])
+const role = z.enum(['viewer', 'operator', 'admin'])
 
 export const Token = z
   .object({
