@@ -18,13 +18,14 @@ export async function requireJobs(
   session: Session,
   jobs: JobRegistry,
   asked: readonly (AnyJob | string)[],
+  { isLimited = false }: { isLimited?: boolean } = {},
 ): Promise<PublishedJob[]> {
   const missing = asked.filter((job) => codeOf(jobs, job) === undefined).map(nameOf)
   if (missing.length === 0) return []
   const published = await listJobs(session, missing)
   const known = new Set([...jobs.all(), ...published].map(({ name }) => name))
   for (const name of missing) {
-    if (!known.has(name)) throw unknownJob(name, [...known])
+    if (!known.has(name)) throw unknownJob(name, isLimited ? null : [...known])
   }
   return published
 }

@@ -244,7 +244,7 @@ export async function declare(
     paused: definition.paused ?? false,
   }))
   const asked = definitions.map(({ definition }) => definition.job)
-  const published = await requireJobs(store, jobs, asked)
+  const published = await requireJobs(store, jobs, asked, { isLimited: group !== undefined })
   for (const [index, { content }] of parsed.entries()) {
     const job = codeOf(jobs, asked[index]!) ?? published.find(({ name }) => name === content.job)
     await checkInputOf(job, content.input)

@@ -1,4 +1,6 @@
+import { createBreather } from '../breather.js'
 import { EscapementError } from '../errors.js'
+import { countAhead } from '../schedules/bounds.js'
 import { diffContents, type ScheduleDiff } from '../schedules/diff.js'
 import {
   type Schedule,
@@ -250,7 +252,9 @@ export function createSchedules(parts: VerbParts): Schedules {
       const now = await readNow(store)
       const createdAt = row.created_at.getTime()
       const content = startingAtCreation(declared!.content, createdAt)
-      return diffContents(contentOf(row), content, { now, count, createdAt })
+      const rest = createBreather()
+      await countAhead(content, createdAt, rest)
+      return diffContents(contentOf(row), content, { now, count, createdAt }, rest)
     },
     occurrences: (name, { from, to }) =>
       readTogether(store, async (session) => {

@@ -81,8 +81,12 @@ export interface Tokens {
 }
 
 const TOKEN = /^esc_([0-9a-f]{32})_([A-Za-z0-9_-]{43})$/
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const SESSION_MS = 12 * 3_600_000
+/** The oldest give way. */
+const MOST_SESSIONS = 20
+/** The actor of whoever needs no token: nobody else may be called so. */
+export const LOCAL_NAME = 'local'
 const LONGEST_NAME = 200
 const MAX_PAGE = 1_000
 
@@ -131,7 +135,7 @@ export function createTokens(store: Store): Tokens {
     },
     async openSession(tokenId) {
       const { id, hash, text } = makeToken()
-      const session = { id, hash, parentId: tokenId, forMs: SESSION_MS }
+      const session = { id, hash, parentId: tokenId, forMs: SESSION_MS, most: MOST_SESSIONS }
       return { token: text, expiresAt: (await insertSession(store, session)).expires_at }
     },
     exist: () => hasTokens(store),
@@ -197,6 +201,7 @@ function readDefinition(definition: TokenDefinition) {
     const { name, role, group, expiresAt, actor } = definition
     const isText = (value: unknown) =>
       typeof value === 'string' && value.trim() !== '' && value.length <= LONGEST_NAME && isStorable(value)
+    if (name === LOCAL_NAME) report('name', `"${LOCAL_NAME}" – is what needs no token: choose another`)
     if (!isText(name)) report('name', `${quote(name)} – must be a text of 1 to ${LONGEST_NAME} characters`)
     if (!ACCESS_ROLES.includes(role)) {
       const hint = typeof role === 'string' ? didYouMean(role, ACCESS_ROLES) : ''

@@ -32,10 +32,11 @@ export function createJobRegistry(): JobRegistry {
   }
 }
 
-export function unknownJob(name: string, known: readonly string[]): EscapementError {
-  const list = known.length === 0 ? 'No worker has published any job yet.' : `Known: ${known.join(', ')}.`
+/** Null for whoever is not to know which there are. */
+export function unknownJob(name: string, known: readonly string[] | null): EscapementError {
+  const list = known?.length === 0 ? ' No worker has published any job yet.' : ` Known: ${known?.join(', ')}.`
   return new EscapementError('unknown_job', {
-    message: `job: there is no job "${name}"${didYouMean(name, known)}. ${list}`,
+    message: `job: there is no job "${name}"${didYouMean(name, known ?? [])}.${known ? list : ''}`,
     details: { name },
   })
 }

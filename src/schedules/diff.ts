@@ -22,14 +22,16 @@ export interface ScheduleDiff {
 }
 
 /** What an edit would do to the next `count` plan times, before it is made. */
-export function diffContents(
+export async function diffContents(
   before: ScheduleContent,
   after: ScheduleContent,
   { now, count, createdAt }: { now: Instant; count: number; createdAt: Instant },
-): ScheduleDiff {
+  /** Called often: plan times of a rule can take long to find. */
+  rest: () => Promise<void> = async () => {},
+): Promise<ScheduleDiff> {
   // More than is shown: what the last ones moved to may lie behind them.
   const range = { now, count: 2 * count + 10, createdAt }
-  const [old, next] = [nextTimes(before, range), nextTimes(after, range)]
+  const [old, next] = [await nextTimes(before, range, rest), await nextTimes(after, range, rest)]
   const { removed, moved, added, kept } = diffPlanTimes(old, next, { shown: count, asked: range.count })
   return {
     removed: removed.map(formatInstant),
@@ -127,16 +129,18 @@ function reach(times: readonly Instant[], count: number): Instant {
   return times.length < count ? Number.POSITIVE_INFINITY : times[count - 1]!
 }
 
-function nextTimes(
+async function nextTimes(
   content: ScheduleContent,
   { now, count, createdAt }: { now: Instant; count: number; createdAt: Instant },
-): Instant[] {
+  rest: () => Promise<void>,
+): Promise<Instant[]> {
   const { startAt, untilAt } = boundsOf(content, createdAt)
   const grid = gridOf({ timing: compileTiming(content.timing), until: untilAt })
   const times: Instant[] = []
   let at = grid.next(Math.max(now, beforeFirst(content.timing, startAt)))
   while (at !== null && times.length < count) {
     times.push(at)
+    await rest()
     at = grid.next(at)
   }
   return times

@@ -7,7 +7,7 @@
  * held to the `Host` and the `Origin` of the request.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
-import { ACCESS_ROLES, type TokenHolder, type Tokens } from '../client/tokens.js'
+import { ACCESS_ROLES, LOCAL_NAME, type TokenHolder, type Tokens } from '../client/tokens.js'
 import type { Identity } from './identity.js'
 import { ProblemError } from './problems.js'
 
@@ -15,7 +15,7 @@ export const SESSION_COOKIE = 'escapement_session'
 const SAFE_METHODS = ['GET', 'HEAD', 'OPTIONS']
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 /** Set by proxies: whoever comes through one is not on this machine. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-forwarded-host', 'x-real-ip', 'via']
+const FORWARDED = /^(?:forwarded|via|x-forwarded-.*|x-original-.*|.*-ip)$/
 
 export interface Authentication {
   tokens: Tokens
@@ -34,15 +34,16 @@ export function createAuthentication(options: Authentication): (request: Request
   let hasTokens = false
 
   async function bearer(header: string): Promise<Identity> {
-    const [, text] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? []
-    const holder = text === undefined ? null : await tokens.verify(text)
+    const [, text = ''] = /^Bearer +([\w.~+/=-]+) *$/i.exec(header) ?? []
+    const holder = await tokens.verify(text)
     if (holder === null || holder.sessionId !== null) throw unauthorized()
     return { ...whoOf(holder), via: 'token' }
   }
 
-  async function session(text: string, request: Request): Promise<Identity> {
+  /** Undefined for a cookie that opens nothing: it may be of another server on the same host. */
+  async function session(text: string, request: Request): Promise<Identity | undefined> {
     const holder = await tokens.verify(text)
-    if (holder === null || holder.sessionId === null) throw unauthorized()
+    if (holder === null || holder.sessionId === null) return undefined
     const csrfToken = csrfTokenOf(text)
     if (!SAFE_METHODS.includes(request.method)) {
       expectOwnOrigin(request, origins)
@@ -57,21 +58,24 @@ export function createAuthentication(options: Authentication): (request: Request
   }
 
   return async (request) => {
-    const custom = readCustomIdentity((await options.authenticate?.(request)) ?? null)
+    const custom = readCustomIdentity((await options.authenticate?.(withoutBody(request))) ?? null)
     if (custom) {
       if (!SAFE_METHODS.includes(request.method)) expectOwnOrigin(request, origins)
       return { name: custom.name, role: custom.role, group: custom.group ?? null, via: 'custom' }
     }
     const header = request.headers.get('authorization')
-    if (header !== null) return bearer(header)
-    const cookie = cookieOf(request, SESSION_COOKIE)
-    if (cookie !== undefined) return session(cookie, request)
+    // Others, such as Basic, may be for a proxy on the way.
+    if (header !== null && /^Bearer\b/i.test(header)) return bearer(header)
+    for (const cookie of cookiesOf(request, SESSION_COOKIE)) {
+      const identity = await session(cookie, request)
+      if (identity) return identity
+    }
     if (!options.trustsLoopback) throw unauthorized()
     // Once there was one, this machine needs one too, also when it has expired.
     hasTokens ||= await tokens.exist()
     if (hasTokens) throw unauthorized()
     expectLoopback(request)
-    return { name: 'local', role: 'admin', group: null, via: 'local' }
+    return { name: LOCAL_NAME, role: 'admin', group: null, via: 'local' }
   }
 }
 
@@ -88,12 +92,16 @@ export function csrfTokenOf(sessionToken: string): string {
   return createHmac('sha256', sessionToken).update('csrf').digest('base64url')
 }
 
-function cookieOf(request: Request, name: string): string | undefined {
-  for (const part of (request.headers.get('cookie') ?? '').split(';')) {
-    const [key, value] = part.trim().split('=', 2)
-    if (key === name) return value
-  }
-  return undefined
+/** Several of one name come from several paths; more than a few are none of ours. */
+function cookiesOf(request: Request, name: string): string[] {
+  const parts = (request.headers.get('cookie') ?? '').split(';').map((part) => part.trim())
+  const own = parts.filter((part) => part.startsWith(`${name}=`))
+  return own.slice(0, 5).map((part) => part.slice(name.length + 1))
+}
+
+/** The body is read later, and once. */
+function withoutBody({ url, method, headers, signal }: Request): Request {
+  return new Request(url, { method, headers, signal })
 }
 
 function whoOf({ name, role, group }: TokenHolder): Pick<Identity, 'name' | 'role' | 'group'> {
@@ -121,7 +129,7 @@ function expectOwnOrigin(request: Request, origins: readonly string[]): void {
 }
 
 function expectLoopback(request: Request): void {
-  if (!LOOPBACK.test(hostOf(request)) || FORWARDED.some((name) => request.headers.has(name))) {
+  if (!LOOPBACK.test(hostOf(request)) || [...request.headers.keys()].some((name) => FORWARDED.test(name))) {
     throw new ProblemError('forbidden', {
       detail: 'Without tokens only this machine is answered. Make one with: escapement tokens create',
     })

@@ -2,14 +2,14 @@ import { ProblemError } from './problems.js'
 
 /** How deep a body may be nested: what walks it later does so by recursion. */
 const DEEPEST = 64
-const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json\s*(?:;\s*charset\s*=\s*"?utf-?8"?\s*)?$/i
+const JSON_TYPE = /^application\/(?:[\w.+-]+\+)?json$/i
 
 /** The JSON of a request, read up to a limit; undefined where it has no body. */
 export async function readJsonBody(request: Request, limit: number): Promise<unknown> {
   const bytes = await readBytes(request, limit)
   if (bytes.byteLength === 0) return undefined
   const type = request.headers.get('content-type')
-  if (type === null || !JSON_TYPE.test(type)) {
+  if (type === null || !isJsonInUtf8(type)) {
     throw new ProblemError('media_type_unsupported', {
       detail: `The body must be JSON in UTF-8: send it with "Content-Type: application/json"${type === null ? '' : `, not ${JSON.stringify(type.slice(0, 100))}`}.`,
     })
@@ -23,6 +23,12 @@ export async function readJsonBody(request: Request, limit: number): Promise<unk
   return parse(decode(bytes))
 }
 
+function isJsonInUtf8(type: string): boolean {
+  const [essence, ...parameters] = type.split(';').map((part) => part.trim())
+  const charset = parameters.find((parameter) => /^charset\s*=/i.test(parameter))
+  return JSON_TYPE.test(essence!) && (charset === undefined || /=\s*"?utf-?8"?$/i.test(charset))
+}
+
 function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
@@ -31,10 +37,18 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
+/** Objects lose it on their way, and whoever sends it would not know. */
+const PROTOTYPE = /"__proto__"\s*:/
+
 function parse(text: string): unknown {
   if (depthOf(text) > DEEPEST) {
     throw new ProblemError('malformed_request', {
       detail: `The body is nested more than ${DEEPEST} levels deep.`,
+    })
+  }
+  if (PROTOTYPE.test(text)) {
+    throw new ProblemError('malformed_request', {
+      detail: 'The body has a field "__proto__", which is not taken.',
     })
   }
   try {
@@ -78,7 +92,5 @@ async function readBytes(request: Request, limit: number): Promise<Uint8Array> {
 function tooLarge(limit: number): ProblemError {
   return new ProblemError('body_too_large', {
     detail: `The body is larger than ${limit} bytes: send it in parts.`,
-    // What is left of it is not read.
-    headers: { connection: 'close' },
   })
 }

@@ -14,7 +14,8 @@ export function checked<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const result = schema.safeParse(value, { reportInput: true })
   if (result.success) return result.data
-  throw requestInvalid(result.error.issues.flatMap((issue) => mistakesOf(issue, what, known)))
+  const shown = result.error.issues.slice(0, MOST_MISTAKES)
+  throw requestInvalid(shown.flatMap((issue) => mistakesOf(issue, what, known)))
 }
 
 export function requestInvalid(mistakes: readonly Mistake[]): ProblemError {
@@ -30,7 +31,8 @@ const MOST_MISTAKES = 20
 function mistakesOf(issue: Issue, what: string, known: readonly string[]): Mistake[] {
   const at = pathOf(issue.path)
   if (issue.code === 'unrecognized_keys') {
-    return issue.keys.map((key) => ({
+    // A suggestion takes its time, and a body can have a million fields.
+    return issue.keys.slice(0, MOST_MISTAKES).map((key) => ({
       field: pathOf([...issue.path, key]),
       message: `unknown field${issue.path.length === 0 ? didYouMean(key, known) : ''}`,
     }))

@@ -9,6 +9,8 @@ export interface StreamOptions {
   names?: readonly EventName[] | undefined
   /** Only what concerns schedules of this group; absent for everything. */
   group?: string | undefined
+  /** Asked now and then: the stream ends when its reader may no longer read. */
+  isStillKnown?: (() => Promise<boolean>) | undefined
   /** Ends the stream: that of the request. */
   signal?: AbortSignal | undefined
 }
@@ -26,7 +28,10 @@ export async function streamEvents(hub: EventHub, options: StreamOptions): Promi
   return new Response(eventStream(hub, options), { headers: HEADERS })
 }
 
-function eventStream(hub: EventHub, { lastEventId, names, group, signal }: StreamOptions) {
+const KNOWN_FOR_MS = 15_000
+
+function eventStream(hub: EventHub, options: StreamOptions) {
+  const { lastEventId, names, group, signal, isStillKnown } = options
   const filter = { names: names ? new Set(names) : null, group: group ?? null }
   let reader: ReturnType<EventHub['join']> | undefined
   const leave = () => reader?.end()
@@ -42,12 +47,18 @@ function eventStream(hub: EventHub, { lastEventId, names, group, signal }: Strea
 
   function join(controller: ReadableStreamDefaultController<Uint8Array>) {
     const onEnd = () => {
+      clearInterval(checking)
       signal?.removeEventListener('abort', leave)
       // At once, whether or not the client takes what it has been given so far. It may have been cancelled already.
       try {
         controller.close()
       } catch {}
     }
+    const check = async () => {
+      // While the database is away nobody can be told to be unknown.
+      if (!(await isStillKnown?.().catch(() => true))) leave()
+    }
+    const checking = isStillKnown && setInterval(check, KNOWN_FOR_MS).unref()
     const joined = hub.join({ filter, lastEventId, onEnd })
     if (signal?.aborted) joined.end()
     signal?.addEventListener('abort', leave)

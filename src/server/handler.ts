@@ -88,7 +88,7 @@ export function createApp({ escapement, settings, metrics, routes }: AppParts): 
     const path = `${API_PREFIX}${route.spec.path.replaceAll(/\{(\w+)\}/g, ':$1')}`
     app.on(route.spec.method, path, (context) => {
       nameRoute(context.req.method, `${API_PREFIX}${route.spec.path}`)
-      return perform(route, context, { escapement, settings, redaction })
+      return perform(route, context, { escapement, settings, redaction, authenticate })
     })
   }
   app.notFound((context) => notFound(context, app))
@@ -126,14 +126,32 @@ function expectAccess(
   }
 }
 
+interface Performing {
+  escapement: Escapement
+  settings: HandlerSettings
+  redaction: Redaction
+  authenticate: (request: Request) => Promise<Identity>
+}
+
+/** Whether a request would still be let in, by the same identity. */
+async function isSameAs(
+  identity: Identity,
+  request: Request,
+  authenticate: Performing['authenticate'],
+): Promise<boolean> {
+  try {
+    const { role, group } = await authenticate(request)
+    return role === identity.role && group === identity.group
+  } catch (error) {
+    if (error instanceof ProblemError) return false
+    throw error
+  }
+}
+
 async function perform(
   route: Route,
   context: Context<Env>,
-  {
-    escapement,
-    settings,
-    redaction,
-  }: { escapement: Escapement; settings: HandlerSettings; redaction: Redaction },
+  { escapement, settings, redaction, authenticate }: Performing,
 ): Promise<Response> {
   const { spec, handler } = route
   const identity = context.get('identity')
@@ -142,15 +160,17 @@ async function perform(
   const { expectedVersion, ...read } = await readRequest(
     { spec, params: context.req.param() as Record<string, string> },
     request,
-    settings.bodyLimit,
+    Math.min(settings.bodyLimit, spec.bodyLimit ?? Number.POSITIVE_INFINITY),
   )
   redaction.check(read.body)
   const { schedules, runs } =
     (identity?.group ?? null) === null ? escapement : escapement.inGroup(identity.group!)
   const actor = identity?.name ?? 'nobody'
   const edit = { actor, ...(expectedVersion !== undefined && { expectedVersion }) }
-  const call = { ...read, schedules, runs, escapement, identity, actor, edit, request } as Call
-  const given = await handler(call)
+  const isStillKnown = () => isSameAs(identity, request, authenticate)
+  const { redacts } = redaction
+  const call = { ...read, schedules, runs, escapement, identity, actor, edit, request, isStillKnown, redacts }
+  const given = await handler(call as Call)
   if (given instanceof Response) return given
   const { body, status, headers } = given instanceof Answer ? given : new Answer(given, {})
   if (spec.answer === null) return new Response(null, { status: 204, headers })
@@ -180,6 +200,12 @@ function unexpected(error: unknown, { req }: Context<Env>, logger: Logger): Resp
       detail: `The database refused a value: ${(error as Error).message}`,
     })
   }
+  if (isContended(error)) {
+    return problemResponse('database_busy', {
+      detail: 'Somebody else holds what this needs. Try again soon.',
+      headers: { 'retry-after': '1' },
+    })
+  }
   if (isCutOff(error) || isUnreachable(error)) {
     logger.warn({ method: req.method, path: req.path, err: error }, 'a request found no database')
     return problemResponse('database_unreachable', {
@@ -191,10 +217,16 @@ function unexpected(error: unknown, { req }: Context<Env>, logger: Logger): Resp
   return problemResponse('internal_error', { detail: 'Something went wrong; the log says what.' })
 }
 
+/** A lock that was waited for too long, or in a circle; a snapshot that was overtaken. */
+function isContended(error: unknown): boolean {
+  return /^(55P03|40P01|40001)$/.test(String((error as { code?: unknown } | null)?.code))
+}
+
 function isUnreachable(error: unknown): boolean {
   const { code, message } = (error ?? {}) as { code?: unknown; message?: unknown }
   return (
-    /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENOTFOUND|57P0[1-3]|53300|08...)$/.test(String(code)) ||
-    /timeout exceeded when trying to connect/.test(String(message))
+    /^(ECONNREFUSED|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|57P0[1-3]|53300|08...)$/.test(
+      String(code),
+    ) || /timeout exceeded when trying to connect/.test(String(message))
   )
 }

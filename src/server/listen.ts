@@ -25,6 +25,12 @@ interface ListenOptions {
 
 export const LISTEN_DEFAULTS = { sendTimeout: '30s' } satisfies Partial<ListenOptions>
 
+/** For the whole of a request to arrive: a client that stalls keeps what it has sent in our memory. */
+const REQUEST_TIMEOUT_MS = 60_000
+const HEADERS_TIMEOUT_MS = 15_000
+/** For answers that are under way when the server stops. */
+const CLOSING_MS = 3_000
+
 /** Serves a handler. */
 export async function listen(
   handler: FetchHandler,
@@ -38,6 +44,8 @@ export async function listen(
     })
     answer(req, res)
   })
+  server.requestTimeout = REQUEST_TIMEOUT_MS
+  server.headersTimeout = HEADERS_TIMEOUT_MS
   server.listen(port, host)
   try {
     await once(server, 'listening')
@@ -53,9 +61,12 @@ export async function listen(
   return {
     url: `http://${name}:${address.port}`,
     async close() {
+      const closed = once(server, 'close')
       server.close()
-      server.closeAllConnections()
-      await once(server, 'close')
+      server.closeIdleConnections()
+      const deadline = setTimeout(() => server.closeAllConnections(), CLOSING_MS)
+      await closed
+      clearTimeout(deadline)
     },
   }
 }

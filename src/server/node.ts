@@ -65,13 +65,8 @@ export function answer(
   const respond = async (request: Request): Promise<Response> => {
     const { signal } = request
     try {
-      const response = isKnown(request)
-        ? await handler(withBody(request, req, res, payload ?? req))
-        : problemResponse('method_not_allowed', {
-            detail: `${request.method} is not possible here.`,
-            headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
-          })
-      await send(response, signal)
+      const refusal = refusalOf(request)
+      await send(refusal ?? (await handler(withBody(request, req, res, payload ?? req))), signal)
     } catch (error) {
       await fail(error, signal)
     }
@@ -81,15 +76,23 @@ export function answer(
     hostname: localHost(req),
     // The application's Request and Response are not ours to replace.
     overrideGlobalObjects: false,
-    errorHandler: () =>
-      send(problemResponse('malformed_request', { detail: 'This host or path is not a valid one.' })),
+    errorHandler: () => send(badAddress()),
   })
   void listener(req, res)
 }
 
-/** The fetch standard has no request of these methods. */
-function isKnown({ method }: Request): boolean {
-  return method !== 'TRACE' && method !== 'CONNECT'
+/** What no handler can be given: the fetch standard has no request of these methods, and some hosts are no part of a URL. */
+function refusalOf({ method, url }: Request): Response | undefined {
+  if (!URL.canParse(url)) return badAddress()
+  if (method !== 'TRACE' && method !== 'CONNECT') return undefined
+  return problemResponse('method_not_allowed', {
+    detail: `${method} is not possible here.`,
+    headers: { allow: 'GET, HEAD, POST, PUT, PATCH, DELETE' },
+  })
+}
+
+function badAddress(): Response {
+  return problemResponse('malformed_request', { detail: 'This host or path is not a valid one.' })
 }
 
 /** For requests that name no host, as HTTP/1.0 allows: the address that the client reached. */

@@ -158,7 +158,14 @@ function answersOf(spec: RouteSpec, schemas: Record<string, JsonObject>): Record
 }
 
 /** What any operation may answer. */
-const USUAL: readonly ErrorCode[] = ['request_invalid', 'database_unreachable']
+const USUAL: readonly ErrorCode[] = [
+  'request_invalid',
+  'value_out_of_range',
+  'internal_error',
+  'database_unreachable',
+  'database_busy',
+  'closed',
+]
 const OF_THE_KNOWN: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'csrf_missing']
 const OF_BODIES: readonly ErrorCode[] = ['malformed_request', 'body_too_large', 'media_type_unsupported']
 
@@ -208,8 +215,8 @@ function simplify({ jsonSchema, zodSchema }: { jsonSchema: JsonObject; zodSchema
   if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum
   if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum
   if (jsonSchema.format === 'date-time' || jsonSchema.format === 'uuid') delete jsonSchema.pattern
-  const isStrict = (zodSchema as z.ZodObject)._zod.def.catchall !== undefined
-  if (jsonSchema.additionalProperties === false && !isStrict) delete jsonSchema.additionalProperties
+  const { def } = (zodSchema as z.ZodObject)._zod
+  if (def.type === 'object' && def.catchall === undefined) delete jsonSchema.additionalProperties
 }
 
 function withComponents(value: unknown): unknown {

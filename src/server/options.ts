@@ -17,7 +17,7 @@ export interface HandlerOptions {
    */
   auth?: 'tokens' | 'local'
   /**
-   * The application's own way to know who asks: by its session, say. Null leaves it to tokens. Requests that change something and
+   * The application's own way to know who asks: by its session, say. It gets the request without its body. Null leaves it to tokens. Requests that change something and
    * come from a page of another origin are refused.
    */
   authenticate?: (request: Request) => CustomIdentity | Promise<CustomIdentity>

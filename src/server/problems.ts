@@ -1,4 +1,5 @@
 import { type ErrorCode, EscapementError, type Mistake } from '../errors.js'
+import { withSecurityHeaders } from './security-headers.js'
 
 /** All that is not here is content that is well-formed and wrong: 422. */
 const STATUS: Partial<Record<ErrorCode, number>> = {
@@ -68,10 +69,11 @@ export function problemResponse(code: ErrorCode, { headers = {}, ...facts }: Pro
     code,
     ...facts,
   }
-  return Response.json(problem, {
+  const response = Response.json(problem, {
     status,
     headers: { 'content-type': 'application/problem+json', ...headers },
   })
+  return withSecurityHeaders(response)
 }
 
 /** `schedule_not_found` → `Schedule not found`. */

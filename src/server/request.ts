@@ -23,12 +23,17 @@ export async function readRequest(
     params: spec.params ? checked(spec.params, params, { what: 'path' }) : {},
     query: readQuery(spec.query, new URL(request.url).searchParams),
     body: await readBody(spec.body, request, bodyLimit),
-    ...readHeaders(spec.headers ?? [], request.headers),
+    ...readHeaders(spec.headers ?? [], request.headers, spec.method),
   }
 }
 
+const MOST_PARAMETERS = 50
+
 function readQuery(schema: z.ZodObject | undefined, search: URLSearchParams): Record<string, unknown> {
   const names = [...search.keys()]
+  if (names.length > MOST_PARAMETERS) {
+    throw requestInvalid([{ field: 'query', message: `has more than ${MOST_PARAMETERS} parameters` }])
+  }
   const twice = names.find((name, index) => names.indexOf(name) !== index)
   if (twice !== undefined) throw requestInvalid([{ field: twice, message: 'is given twice' }])
   if (!schema) {
@@ -59,15 +64,24 @@ function fieldsOf(schema: z.ZodType): string[] {
   return 'shape' in inner ? Object.keys((inner as z.ZodObject).shape) : []
 }
 
-const ETAG = /^"(\d{1,9})"$/
+/** Also the weak form, which a proxy that compresses may make of it. */
+const ETAG = /^(?:W\/)?"(\d{1,9})"$/
 const LONGEST_KEY = 200
 
 function readHeaders(
   known: readonly RequestHeader[],
   headers: Headers,
+  method: RouteSpec['method'],
 ): Pick<ReadRequest, 'expectedVersion' | 'idempotencyKey'> {
-  const value = (name: RequestHeader) => (known.includes(name) ? (headers.get(name) ?? undefined) : undefined)
-  const [ifMatch, ifNoneMatch, key] = [value('If-Match'), value('If-None-Match'), value('Idempotency-Key')]
+  const value = (name: RequestHeader) => headers.get(name) ?? undefined
+  const conditions = ['If-Match', 'If-None-Match', 'Idempotency-Key'] as const
+  const ignored = conditions.filter((name) => !known.includes(name) && headers.has(name))
+  // Whoever makes a condition must not be answered as if it held. Of reading there is none that could be broken.
+  if (ignored.length > 0 && method !== 'get') {
+    throw requestInvalid(ignored.map((field) => ({ field, message: 'is not understood here: leave it out' })))
+  }
+  if (method === 'get') return { expectedVersion: undefined, idempotencyKey: undefined }
+  const [ifMatch, ifNoneMatch, key] = conditions.map(value)
   if (ifMatch !== undefined && ifNoneMatch !== undefined) {
     throw requestInvalid([{ field: 'If-None-Match', message: 'contradicts If-Match: send one of them' }])
   }

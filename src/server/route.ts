@@ -23,6 +23,8 @@ export interface RouteSpec {
   query?: z.ZodObject
   /** A body that may be left out is `optional()`. */
   body?: z.ZodType
+  /** The largest body in bytes, where that is less than any may be. */
+  bodyLimit?: number
   /** Request headers that it knows. */
   headers?: readonly RequestHeader[]
   /** Null where there is nothing to say; `stream` for server-sent events. */
@@ -51,6 +53,10 @@ export interface Call<Spec extends RouteSpec = RouteSpec> {
   /** The actor, and the version of `If-Match` if it was given, or 0 for `If-None-Match: *`. */
   edit: EditOptions
   idempotencyKey: string | undefined
+  /** Whether the caller is still who they were: for answers that last. */
+  isStillKnown(): Promise<boolean>
+  /** Whether values are hidden from the caller. */
+  redacts: boolean
   request: Request
 }
 

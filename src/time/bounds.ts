@@ -101,7 +101,7 @@ export function limitEnd(shared: CompiledTiming, bounds: Bounds): Instant {
   }
 }
 
-const COUNTED_IN_A_STEP = 500
+const COUNTED_IN_A_STEP = 50
 
 /** The same, for those who rest now and then. */
 export function* limitEndInSteps(shared: CompiledTiming, bounds: Bounds): Generator<void, Instant> {

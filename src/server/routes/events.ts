@@ -30,7 +30,7 @@ export const EVENT_SPECS = {
 
 export function createEventRoutes(hub: EventHub): Record<string, Route> {
   return routesOf(EVENT_SPECS, {
-    streamEvents({ query, identity, request }) {
+    streamEvents({ query, identity, request, isStillKnown }) {
       if (hub.isFull) {
         throw new ProblemError('too_many_readers', {
           detail: 'There are as many readers of events as there may be. Try again later.',
@@ -43,6 +43,7 @@ export function createEventRoutes(hub: EventHub): Record<string, Route> {
         lastEventId: request.headers.get('last-event-id') ?? undefined,
         names: isElsewhere ? [] : query.names,
         group: own,
+        isStillKnown,
         signal: request.signal,
       })
     },

@@ -21,6 +21,7 @@ import {
   RunDetails,
 } from '../schemas/run.js'
 import { RUN_STATES } from '../schemas/schedule.js'
+import { findRuns } from './schedules.js'
 import { answerEnqueued, keyOf } from './verbs.js'
 
 const tag = 'Runs'
@@ -124,7 +125,7 @@ export const RUN_SPECS = {
 }
 
 export const runRoutes = routesOf(RUN_SPECS, {
-  listRuns: ({ runs, query }) => runs.search(query),
+  listRuns: ({ runs, query }) => findRuns(runs, query),
   async enqueueRun({ runs, body, idempotencyKey }) {
     const { job, input = null, ...terms } = body
     return answerEnqueued(await runs.enqueue(job, input, { ...terms, ...keyOf(idempotencyKey, terms.key) }))

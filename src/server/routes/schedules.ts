@@ -1,6 +1,9 @@
 import { z } from 'zod'
+import type { RunPage, RunSearchOptions } from '../../client/run-search.js'
+import type { Runs } from '../../client/runs.js'
 import type { Patch } from '../../client/schedules.js'
 import type { ScheduleDefinition as Definition, Schedule as KeptSchedule } from '../../schedules/schedule.js'
+import { boundedPage } from '../bounded-page.js'
 import { Answer, routesOf, spec } from '../route.js'
 import { instantInput, label, limitOf, nextPageToken, pageToken, wholeNumber } from '../schemas/basics.js'
 import { Run } from '../schemas/run.js'
@@ -216,17 +219,45 @@ export const SCHEDULE_SPECS = {
 export const answerSchedule = (schedule: KeptSchedule) =>
   new Answer(schedule, { headers: { etag: `"${schedule.version}"` } })
 
-/** A page of entries that each say where the next begins: one is left over if there are more. */
-function pageOf<Entry extends { pageToken: string }>(entries: readonly Entry[], limit: number) {
-  const shown = entries.slice(0, limit)
-  return {
-    shown: shown.map(({ pageToken: _, ...entry }) => entry),
-    nextPageToken: entries.length > limit ? shown.at(-1)!.pageToken : null,
-  }
+const pageOf = (limit: number, token: string | undefined) => ({
+  limit,
+  ...(token !== undefined && { pageToken: token }),
+})
+
+/** A page of entries that each say where the next begins. */
+async function pageOfEntries<Entry extends { pageToken: string }>(
+  { limit, pageToken: token }: { limit: number; pageToken?: string },
+  read: (portion: { limit: number; pageToken?: string }) => Promise<readonly Entry[]>,
+) {
+  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
+    // One is left over if there are more.
+    const found = await read({ ...portion, limit: portion.limit + 1 })
+    const entries = found.slice(0, portion.limit)
+    return { items: entries, nextPageToken: found.length > entries.length ? entries.at(-1)!.pageToken : null }
+  })
+  return { shown: items.map(({ pageToken: _, ...entry }) => entry), nextPageToken }
+}
+
+/** Runs of a page, newest first. */
+export async function findRuns(
+  runs: Runs,
+  { limit, pageToken: token, ...filter }: RunSearchOptions & { limit: number },
+): Promise<RunPage> {
+  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
+    const found = await runs.search({ ...filter, ...portion })
+    return { items: found.runs, nextPageToken: found.nextPageToken }
+  })
+  return { runs: items, nextPageToken }
 }
 
 export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
-  listSchedules: ({ schedules, query }) => schedules.search(query),
+  async listSchedules({ schedules, query: { limit, pageToken: token, ...filter } }) {
+    const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
+      const found = await schedules.search({ ...filter, ...portion })
+      return { items: found.schedules, nextPageToken: found.nextPageToken }
+    })
+    return { schedules: items, nextPageToken }
+  },
   putSchedule: async ({ schedules, params, body, edit }) =>
     answerSchedule(await schedules.put(params.name, body as Definition, edit)),
   getSchedule: async ({ schedules, params }) => answerSchedule(await schedules.get(params.name)),
@@ -238,11 +269,11 @@ export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
     const { schedules: definitions, ...options } = body
     return schedules.sync(definitions as Record<string, Definition>, { ...options, actor })
   },
-  listRunsOfSchedule: ({ runs, params, query }) => runs.search({ ...query, schedule: params.name }),
+  listRunsOfSchedule: ({ runs, params, query }) => findRuns(runs, { ...query, schedule: params.name }),
   async listHistory({ schedules, params, query }) {
-    const { shown, nextPageToken } = pageOf(
-      await schedules.history(params.name, { ...query, limit: query.limit + 1 }),
-      query.limit,
+    const { before, ...page } = query
+    const { shown, nextPageToken } = await pageOfEntries(page, (portion) =>
+      schedules.history(params.name, { ...(before !== undefined && { before }), ...portion }),
     )
     return { entries: shown, nextPageToken }
   },
@@ -250,9 +281,8 @@ export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
     occurrences: await schedules.occurrences(params.name, query),
   }),
   async listChanges({ schedules, params, query }) {
-    const { shown, nextPageToken } = pageOf(
-      await schedules.changes(params.name, { ...query, limit: query.limit + 1 }),
-      query.limit,
+    const { shown, nextPageToken } = await pageOfEntries(query, (portion) =>
+      schedules.changes(params.name, portion),
     )
     return { changes: shown, nextPageToken }
   },

@@ -14,6 +14,8 @@ export const SESSION_SPECS = {
     description:
       'Sets a cookie that scripts cannot read and other sites cannot send. It lasts twelve hours, and no longer than the token.',
     body: z.strictObject({ token: z.string().max(200) }),
+    // Anybody may send one.
+    bodyLimit: 1_024,
     answer: Session,
     problems: [],
   }),
@@ -38,7 +40,8 @@ export const SESSION_SPECS = {
 /** For the whole host: what is mounted under a path here may be under another for the browser. */
 function cookie(value: string, request: Request, rest: string): Record<string, string> {
   const isSecure =
-    new URL(request.url).protocol === 'https:' || request.headers.get('x-forwarded-proto') === 'https'
+    new URL(request.url).protocol === 'https:' ||
+    /^https\b/i.test(request.headers.get('x-forwarded-proto') ?? '')
   const secure = isSecure ? '; Secure' : ''
   return {
     'set-cookie': `${SESSION_COOKIE}=${value}; Path=/; HttpOnly; SameSite=Strict${secure}${rest}`,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { requestInvalid } from '../checking.js'
 import { routesOf, spec } from '../route.js'
 import { id, limitOf, nextPageToken } from '../schemas/basics.js'
 import { NewToken, Token, TokenRequest } from '../schemas/token.js'
@@ -45,6 +46,17 @@ export const tokenRoutes = routesOf(TOKEN_SPECS, {
     const tokens = found.slice(0, limit)
     return { tokens, nextPageToken: found.length > limit ? tokens.at(-1)!.id : null }
   },
-  createToken: ({ escapement, body, actor }) => escapement.tokens.create({ ...body, actor }),
+  createToken({ escapement, body, actor, identity }) {
+    // From then on this machine is asked for a token too.
+    if (identity.via === 'local' && (body.role !== 'admin' || body.group !== undefined)) {
+      throw requestInvalid([
+        {
+          field: 'role',
+          message: 'the first token must be one of an admin without a group: nobody could make another',
+        },
+      ])
+    }
+    return escapement.tokens.create({ ...body, actor })
+  },
   revokeToken: ({ escapement, params, actor }) => escapement.tokens.revoke(params.id, { actor }),
 })

@@ -180,8 +180,16 @@ export const verbRoutes = routesOf(VERB_SPECS, {
     schedules.backfill(params.name, { ...body, actor }),
   renameSchedule: async ({ schedules, params, body, edit }) =>
     answerSchedule(await schedules.rename(params.name, body.to, edit)),
-  diffSchedule: ({ schedules, params, body }) =>
-    schedules.diff(params.name, body.fields as Patch, body.count === undefined ? {} : { count: body.count }),
+  async diffSchedule({ schedules, params, body: { fields, count: asked }, redacts }) {
+    const diff = await schedules.diff(
+      params.name,
+      fields as Patch,
+      asked === undefined ? {} : { count: asked },
+    )
+    // Else what is hidden could be guessed at: where it is right, it does not differ.
+    const hidden = ['input', 'metadata'].filter((name) => redacts && name in fields)
+    return { ...diff, fields: [...new Set([...diff.fields, ...hidden])] }
+  },
   pauseGroup: async ({ schedules, params, body, actor }) => ({
     changed: await schedules.pauseGroup(params.group, { ...body, actor }),
   }),

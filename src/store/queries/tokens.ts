@@ -46,20 +46,31 @@ export async function insertToken(session: Session, token: TokenWrite): Promise<
   return row!
 }
 
-/** A session takes after its token, and ends with it at the latest. Sessions that have ended are cleared away with it. */
+/** A session takes after its token, and ends with it at the latest. Sessions that have ended are cleared away, and the oldest of too many. */
 export async function insertSession(
   session: Session,
-  { id, hash, parentId, forMs }: { id: string; hash: string; parentId: string; forMs: number },
+  {
+    id,
+    hash,
+    parentId,
+    forMs,
+    most,
+  }: { id: string; hash: string; parentId: string; forMs: number; most: number },
 ): Promise<{ expires_at: Date }> {
   const [row] = await session.query<{ expires_at: Date }>(
     `with clock as materialized (select ${NOW} as now),
-     cleared as (delete from {schema}.tokens as t using clock where t.parent_id is not null and t.expires_at < clock.now)
+     cleared as (delete from {schema}.tokens as t using clock where t.parent_id is not null and t.expires_at < clock.now),
+     crowded as (
+       delete from {schema}.tokens where id in (
+         select s.id from {schema}.tokens as s where s.parent_id = $4 order by s.created_at desc, s.id offset $6 - 1
+       )
+     )
      insert into {schema}.tokens (id, name, hash, role, "group", parent_id, created_at, expires_at)
      select $2, p.name, $3, p.role, p."group", p.id, clock.now,
        least(clock.now + $5::float8 * interval '1 millisecond', p.expires_at)
      from {schema}.tokens as p, clock where p.id = $4
      returning expires_at`,
-    [session.now(), id, hash, parentId, forMs],
+    [session.now(), id, hash, parentId, forMs, most],
   )
   return row!
 }

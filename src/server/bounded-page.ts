@@ -1,0 +1,30 @@
+/** What a page may hold before it ends early, in bytes of JSON: an input can be as large as a body. */
+const MOST_BYTES = 4 * 1024 * 1024
+const FIRST_ITEMS = 25
+
+/**
+ * A page of at most `limit` items that also ends where it grows too large. It is read in portions that grow, so that no more
+ * than a few large ones are in memory that are not sent.
+ */
+export async function boundedPage<Item>(
+  { limit, pageToken }: { limit: number; pageToken?: string },
+  read: (portion: { limit: number; pageToken?: string }) => Promise<{
+    items: readonly Item[]
+    nextPageToken: string | null
+  }>,
+): Promise<{ items: Item[]; nextPageToken: string | null }> {
+  const items: Item[] = []
+  let [next, bytes, portion] = [pageToken, 0, FIRST_ITEMS]
+  for (;;) {
+    const wanted = Math.min(limit - items.length, portion)
+    const found = await read({ limit: wanted, ...(next !== undefined && { pageToken: next }) })
+    items.push(...found.items)
+    bytes += JSON.stringify(found.items).length
+    const { nextPageToken } = found
+    // A portion that is short has cost as much as it may.
+    const isEnough = items.length >= limit || bytes > MOST_BYTES || found.items.length < wanted
+    if (nextPageToken === null || isEnough) return { items, nextPageToken }
+    next = nextPageToken
+    portion *= 4
+  }
+}
