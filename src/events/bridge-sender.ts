@@ -3,17 +3,14 @@ import type { Logger } from '../logger.js'
 import { notifyEvents } from '../store/queries/notifying.js'
 import type { Store } from '../store/store.js'
 import { ROOM_FOR_EVENTS, writeEvent, writeMessage } from './bridge-message.js'
-import type { AnyEvent, EventName } from './bus.js'
+import type { EventName, EventOutlet } from './bus.js'
 import { EventWindow } from './event-window.js'
 
 const GATHER_MS = 100
 const MAX_BACKOFF_MS = 5_000
 
 /** Sends what this process does to the others: one message for all that happened within a moment. */
-export interface BridgeSender {
-  /** Asked before an event is built: a busy worker's window is full after some dozens, and the rest is counted only. */
-  admits(name: EventName): boolean
-  add(told: AnyEvent): void
+export interface BridgeSender extends EventOutlet {
   /** Sends what is left, if the others can be reached. */
   close(): Promise<void>
 }

@@ -9,8 +9,9 @@ import type { AnyListener, EventBus } from './bus.js'
  * Events across processes, over notifications of PostgreSQL.
  *
  * What a process does is gathered for a tenth of a second and sent as one message, which is small: of a flood it holds the
- * first few dozen events and how many were dropped, by name. Sending happens whether or not anybody listens: ten small
- * messages a second cost a busy process nothing that can be measured, and whoever begins to listen hears everybody at once.
+ * first few dozen events and how many were dropped, by name. It is sent only if somebody listens, which the statement that
+ * sends it finds out: a message wakes every listening session of the database, and with a hundred processes that all have
+ * something to tell that is more than a core.
  *
  * Messages may be lost, as all notifications. Nothing depends on them; those who listen are told when they may have missed
  * something. A message names the process that it came from, which does not hear itself, and nobody sends on what it heard.
@@ -20,7 +21,7 @@ export interface Bridge {
    * Hears what this process does and, as far as it is told, what the others do. Resolves once they are heard, or will be as
    * soon as there is a connection; the answer ends it.
    */
-  onAny(listener: Omit<AnyListener, 'admits'>): Promise<() => Promise<void>>
+  onAny(listener: AnyListener): Promise<() => Promise<void>>
   /** Sends what is left, and hears nothing more. */
   close(): Promise<void>
 }
@@ -31,12 +32,7 @@ export function createBridge(store: Store, bus: EventBus, logger: Logger): Bridg
 
   const origin = randomBytes(8).toString('base64url')
   const sender = createBridgeSender(store, logger, origin)
-  const stopSending = bus.onAny({
-    admits: sender.admits,
-    hear: (told) => {
-      if (told.isLocal) sender.add(told)
-    },
-  })
+  bus.attach(sender)
 
   function receive(payload: string): void {
     // What a connection says that was lost and is back.
@@ -79,7 +75,6 @@ export function createBridge(store: Store, bus: EventBus, logger: Logger): Bridg
       return end
     },
     async close() {
-      stopSending()
       await sender.close()
       await (await listening?.catch(() => undefined))?.()
     },

@@ -74,8 +74,10 @@ export const EVENT_NAMES = [
   'claiming.resumed',
 ] as const satisfies EventName[]
 
+const NAMES: ReadonlySet<unknown> = new Set(EVENT_NAMES)
+
 export function isEventName(name: unknown): name is EventName {
-  return EVENT_NAMES.includes(name as EventName)
+  return NAMES.has(name)
 }
 
 /** All that can be listened to in a process: what others are told of as well, and what stays in it. */
@@ -103,8 +105,13 @@ export interface MissedEvents {
 export interface AnyListener {
   hear(told: AnyEvent): unknown
   missed?(missed: MissedEvents): unknown
-  /** Asked before an event of this process is built; what it refuses it does not hear. */
-  admits?(name: EventName): boolean
+}
+
+/** Where what this process does is sent on to others. */
+export interface EventOutlet {
+  /** Whether it takes one more event of that name; if not, it has counted it. */
+  admits(name: EventName): boolean
+  add(told: AnyEvent): void
 }
 
 export interface EventBus {
@@ -112,8 +119,12 @@ export interface EventBus {
   on<Name extends keyof AllEvents>(name: Name, listener: Listener<Name>): () => void
   /** Hears what others are told of as well, not what stays in the process. */
   onAny(listener: AnyListener): () => void
-  /** Tells what this process did. A function is only called if somebody hears what it gives. */
-  emit<Name extends keyof AllEvents>(name: Name, event: AllEvents[Name] | (() => AllEvents[Name])): void
+  /** There is one at most. */
+  attach(outlet: EventOutlet): void
+  /** Whether anybody hears an event of that name: asked before one is built, as a busy worker's are too many to be sent. */
+  has(name: keyof AllEvents): boolean
+  /** Tells what this process did. */
+  emit<Name extends keyof AllEvents>(name: Name, event: AllEvents[Name]): void
   /** Tells what another process did, to those who hear every event. */
   relay(told: AnyEvent): void
   miss(missed: MissedEvents): void
@@ -122,6 +133,7 @@ export interface EventBus {
 export function createEventBus(logger: Logger): EventBus {
   const listeners = new Map<keyof AllEvents, Set<Listener<never>>>()
   const anyListeners = new Set<AnyListener>()
+  let outlet: EventOutlet | undefined
 
   /** A listener's mistake must not undo or stop what it was told about, now or later. */
   function call(name: string, listener: () => unknown): void {
@@ -145,15 +157,22 @@ export function createEventBus(logger: Logger): EventBus {
       anyListeners.add(listener)
       return () => void anyListeners.delete(listener)
     },
-    emit(name, given) {
-      let event: AllEvents[typeof name] | undefined
-      const built = () => (event ??= typeof given === 'function' ? given() : given)
-      for (const listener of listeners.get(name) ?? []) call(name, () => listener(built() as never))
-      if (anyListeners.size === 0 || !isEventName(name)) return
-      for (const listener of anyListeners) {
-        if (listener.admits && !listener.admits(name)) continue
-        call(name, () => listener.hear({ name, event: built(), isLocal: true } as AnyEvent))
-      }
+    attach(given) {
+      outlet = given
+    },
+    has(name) {
+      if ((listeners.get(name)?.size ?? 0) > 0) return true
+      // The outlet last: it counts what it refuses, and where others hear it `emit` asks.
+      return isEventName(name) && (anyListeners.size > 0 || (outlet?.admits(name) ?? false))
+    },
+    emit(name, event) {
+      for (const listener of listeners.get(name) ?? []) call(name, () => listener(event as never))
+      if (!isEventName(name)) return
+      const isSent = outlet?.admits(name)
+      if (!isSent && anyListeners.size === 0) return
+      const told = { name, event, isLocal: true } as AnyEvent
+      for (const listener of anyListeners) call(name, () => listener.hear(told))
+      if (isSent) call(name, () => outlet?.add(told))
     },
     relay(told) {
       for (const listener of anyListeners) call(told.name, () => listener.hear(told))

@@ -62,6 +62,6 @@ export function tellCreated(bus: EventBus, created: readonly RunEvent[]): void {
 export function tellCancelled(bus: EventBus, cancelled: readonly CancelledRun[]): void {
   for (const run of cancelled) {
     bus.emit('run.cancelled', runEventOf(run))
-    bus.emit('run.ended', () => ({ job: run.job, state: 'cancelled', durationMs: null }))
+    if (bus.has('run.ended')) bus.emit('run.ended', { job: run.job, state: 'cancelled', durationMs: null })
   }
 }

@@ -119,7 +119,9 @@ export function createWorker(parts: {
     if (limit <= 0 || jobs.all().length === 0) return 0
     const startedMs = monotonicMs()
     const { rows, leaseToken } = await claims.take(limit)
-    bus.emit('worker.claimed', () => ({ durationMs: monotonicMs() - startedMs, runs: rows.map(claimedRun) }))
+    if (bus.has('worker.claimed')) {
+      bus.emit('worker.claimed', { durationMs: monotonicMs() - startedMs, runs: rows.map(claimedRun) })
+    }
     if (loop && stopping) {
       // It was under way when we were told to stop: others need not wait for us to work it off.
       await claims.giveBack(leaseToken)
@@ -163,7 +165,7 @@ export function createWorker(parts: {
       wait.wake()
     }
     try {
-      bus.emit('run.started', () => runEventOf(row))
+      if (bus.has('run.started')) bus.emit('run.started', runEventOf(row))
       const outcome = await performer.perform(execution, onHandled)
       span.end(outcome)
       if (outcome === null) {
@@ -179,8 +181,8 @@ export function createWorker(parts: {
 
   function tellEnded(row: ClaimedRow, outcome: Outcome, durationMs: number): void {
     const { state } = outcome
-    bus.emit(`run.${state}`, () => runEnded(row, outcome, durationMs))
-    bus.emit('run.ended', () => ({ job: row.job, state, durationMs }))
+    if (bus.has(`run.${state}`)) bus.emit(`run.${state}`, runEnded(row, outcome, durationMs))
+    if (bus.has('run.ended')) bus.emit('run.ended', { job: row.job, state, durationMs })
   }
 
   function onRecovered(runs: readonly RecoveredRun[]): void {
@@ -190,7 +192,7 @@ export function createWorker(parts: {
       logger.warn({ ...runFacts(run), state: run.state }, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
       bus.emit(`run.${run.state}`, { ...runEventOf(run), error })
-      bus.emit('run.ended', () => ({ job: run.job, state: run.state, durationMs: null }))
+      if (bus.has('run.ended')) bus.emit('run.ended', { job: run.job, state: run.state, durationMs: null })
     }
   }
 
