@@ -1,5 +1,6 @@
 import pg from 'pg'
 import type { ClientLike } from './postgres-session.js'
+import { listenersLockOf } from './store.js'
 
 /**
  * One connection for all notifications and for the locks that say that this process lives, opened with the first of
@@ -28,6 +29,8 @@ const LAST_RETRY_MS = 1_000
 
 export function openListener(connect: () => Promise<ListenConnection>): Listener {
   const channels = new Map<string, Set<(payload: string) => void>>()
+  /** The channels that a connection listens to. */
+  const heard = new WeakMap<ListenConnection, Set<string>>()
   const locks = new Map<string, { isHeld: boolean; onChange(isHeld: boolean): void }>()
   let connection: Promise<ListenConnection> | undefined
   let current: ListenConnection | undefined
@@ -44,9 +47,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
     client.on('error', onLost)
     client.on('end', onLost)
     try {
-      for (const channel of channels.keys()) {
-        await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
-      }
+      for (const channel of channels.keys()) await listenTo(opened, channel)
       for (const key of locks.keys()) await takeLock(opened, key)
     } catch (error) {
       setAllFree()
@@ -54,6 +55,15 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
       throw error
     }
     return opened
+  }
+
+  /** Once for each connection, whoever comes first: a lock that is taken twice is to be let go of twice. */
+  async function listenTo(opened: ListenConnection, channel: string): Promise<void> {
+    const listened = heard.get(opened) ?? new Set()
+    heard.set(opened, listened)
+    if (listened.has(channel)) return
+    listened.add(channel)
+    await opened.client.query({ text: listenText(channel), query_timeout: DEADLINE_MS })
   }
 
   /** Not waiting: it may still be held by our own session that broke, until the server notices. */
@@ -121,11 +131,9 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
       // A listener of its own, so that the same function may listen twice and stop once.
       const listener = (payload: string) => given(payload)
       const listeners = channels.get(channel) ?? new Set()
-      const isNew = !channels.has(channel)
       channels.set(channel, listeners.add(listener))
       try {
-        const { client } = await connected()
-        if (isNew) await client.query({ text: `listen ${quote(channel)}`, query_timeout: DEADLINE_MS })
+        await listenTo(await connected(), channel)
       } catch {
         // No connection to spare: polling does without, and it is tried again.
         if (current) lost(current)
@@ -135,8 +143,10 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
         listeners.delete(listener)
         if (listeners.size > 0 || channels.get(channel) !== listeners) return
         channels.delete(channel)
-        await current?.client
-          .query({ text: `unlisten ${quote(channel)}`, query_timeout: DEADLINE_MS })
+        if (!current) return
+        heard.get(current)?.delete(channel)
+        await current.client
+          .query({ text: unlistenText(channel), query_timeout: DEADLINE_MS })
           .catch(() => {})
       }
     },
@@ -173,6 +183,15 @@ export const silentListener: Listener = {
   listen: async () => async () => {},
   holdLock: async () => null,
   close: async () => {},
+}
+
+/** Together with the lock by which others see that somebody listens; it waits at most for one that is just looking. */
+function listenText(channel: string): string {
+  return `listen ${quote(channel)}; select pg_advisory_lock_shared(${listenersLockOf(channel)})`
+}
+
+function unlistenText(channel: string): string {
+  return `unlisten ${quote(channel)}; select pg_advisory_unlock_shared(${listenersLockOf(channel)})`
 }
 
 function quote(identifier: string): string {

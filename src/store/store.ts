@@ -89,3 +89,11 @@ export function channelOf(schema: string, topic = 'escapement'): string {
   if (Buffer.byteLength(name) <= 61) return name
   return `${topic}:${createHash('sha256').update(schema).digest('hex').slice(0, 32)}`
 }
+
+/**
+ * The advisory lock that all who listen to a channel hold together, for as long as they are connected: whoever finds it free
+ * need not send. A notification wakes every listening session of its database, whatever channel it is for.
+ */
+export function listenersLockOf(channel: string): string {
+  return createHash('sha256').update(`listeners of ${channel}`).digest().readBigInt64BE().toString()
+}

@@ -1,3 +1,4 @@
+import pg from 'pg'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import {
   type AnyEvent,
@@ -105,6 +106,38 @@ describe('events across processes', () => {
     await expect.poll(names).toEqual(['claiming.paused false'])
   })
 
+  it('are sent only while a process listens, and it is heard at once', async () => {
+    const { open, channel } = openSystem()
+    let attempts = 0
+    const query: Database['query'] = async (text, params) => {
+      const rows = await (await sharedDatabase()).query<never>(text, params)
+      if (text.includes('pg_try_advisory_xact_lock')) attempts += 1
+      return rows
+    }
+    const a = await open({ database: await alteredDatabase(() => ({ query })) })
+    const b = await open({ database: postgresUrl() })
+    // Hears what is sent, and counts for nobody.
+    const witness = new pg.Client({ connectionString: postgresUrl() })
+    await witness.connect()
+    onTestFinished(() => witness.end())
+    await witness.query(`listen "${channel}"`)
+    const sent: string[] = []
+    witness.on('notification', ({ payload }) => sent.push(payload!))
+
+    await a.claiming.pause()
+    await expect.poll(() => attempts).toBe(1)
+    const atB = await hear(b)
+    await a.claiming.resume()
+    await expect.poll(atB.names).toEqual(['claiming.resumed false'])
+    await atB.stop()
+    await a.claiming.pause()
+    await expect.poll(() => attempts).toBe(3)
+    await hear(b)
+    await a.claiming.resume()
+    await expect.poll(() => sent.length).toBe(2)
+    expect(sent.every((message) => message.includes('claiming.resumed'))).toBe(true)
+  })
+
   it('are listened to while somebody listens', async () => {
     const { open, channel } = openSystem()
     const listening: string[] = []
@@ -142,7 +175,7 @@ describe('events across processes', () => {
     let isAway = true
     let attempts = 0
     const query: Database['query'] = async (text, params) => {
-      if (!text.includes('synchronous_commit')) return (await sharedDatabase()).query(text, params)
+      if (!text.includes('pg_try_advisory_xact_lock')) return (await sharedDatabase()).query(text, params)
       attempts += 1
       if (isAway) throw new Error('away')
       return (await sharedDatabase()).query(text, params)
@@ -176,7 +209,7 @@ describe('events across processes', () => {
     const a = await open({ database: postgresUrl() })
     const { heard, missed } = await hear(a)
     const ended = await a.database.query(
-      'select pg_terminate_backend(pid) from pg_stat_activity where query = $1',
+      'select pg_terminate_backend(pid) from pg_stat_activity where starts_with(query, $1)',
       [`listen "${channel}"`],
     )
     expect(ended).toHaveLength(1)

@@ -1,4 +1,4 @@
-import type { Session, Store } from '../store.js'
+import { listenersLockOf, type Session, type Store } from '../store.js'
 
 /** Tells other processes to look for `what`. Sent at commit; PostgreSQL folds repeats of one transaction into one. */
 export async function notify(
@@ -9,13 +9,11 @@ export async function notify(
   await session.query('select pg_notify($1, $2)', [channel, what])
 }
 
-/**
- * Tells other processes what this one did. A notification is a transaction that is written down, under a lock that all
- * notifications of the server share: it is not waited for until that has reached the disk, since a hint may be lost.
- */
+/** Tells other processes what this one did, if one of them listens. Two that ask in the same moment may both send. */
 export async function notifyEvents({ query, eventsChannel }: Store, message: string): Promise<void> {
-  await query(`select set_config('synchronous_commit', 'off', true), pg_notify($1, $2)`, [
+  await query('select pg_notify($1, $2) where not pg_try_advisory_xact_lock($3)', [
     eventsChannel,
     message,
+    listenersLockOf(eventsChannel),
   ])
 }
