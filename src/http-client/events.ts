@@ -1,5 +1,6 @@
 import { EscapementError } from '../errors.js'
 import type { EventMap, EventName } from '../events/bus.js'
+import { parsed } from './failures.js'
 import type { Transport } from './transport.js'
 
 /** An event as it travels: instants are texts. `resync` says that some were missed: read again what you show. */
@@ -12,6 +13,8 @@ type Travelled<T> = T extends Date ? string : T extends object ? { [Key in keyof
 export interface EventsOptions {
   /** Only these. */
   names?: readonly EventName[]
+  /** Only what concerns schedules of this group. */
+  group?: string
   /** Goes on after the event that has this id. */
   lastEventId?: string
   signal?: AbortSignal
@@ -22,79 +25,111 @@ const LONGEST_PAUSE_MS = 10_000
 /** The server says something every fifteen seconds. */
 const SILENCE_MS = 45_000
 
-/** Events as they come, through broken connections: it connects again, and goes on where it was. Ends with its signal. */
+/**
+ * Events as they come, through broken connections: it connects again, and goes on where it was. Ends with its signal;
+ * throws what would be the same the next time.
+ */
 export async function* readEvents(transport: Transport, options: EventsOptions): AsyncGenerator<ServerEvent> {
+  const { signal, names, group } = options
+  const query = {
+    ...(names !== undefined && { names: [...names] }),
+    ...(group !== undefined && { group }),
+  }
   let { lastEventId } = options
   let pauseMs = FIRST_PAUSE_MS
-  while (!options.signal?.aborted) {
+  while (!signal?.aborted) {
+    const alarm = createSilenceAlarm()
+    const request = transport.requestOf('streamEvents', { query } as never, {
+      signal: signal ? AbortSignal.any([signal, alarm.signal]) : alarm.signal,
+      timeoutMs: Number.POSITIVE_INFINITY,
+      lastEventId,
+    })
     try {
-      for await (const event of readOnce(transport, options, lastEventId)) {
+      alarm.restart()
+      for await (const { id, event } of readBlocks(transport, request, alarm.restart)) {
         pauseMs = FIRST_PAUSE_MS
-        if (event.id !== '') lastEventId = event.id
-        yield event
+        // Also of a greeting and a heartbeat: whoever is cut off before the first event goes on from there.
+        if (id !== '') lastEventId = id
+        if (event) yield event
       }
     } catch (error) {
-      // What a server refuses it will refuse again.
-      if (error instanceof EscapementError && error.code !== 'server_unreachable') {
-        if (Number(error.details.status) < 500) throw error
-      }
+      if (!signal?.aborted && !isPassing(error)) throw error
+    } finally {
+      alarm.stop()
     }
-    await pause(pauseMs, options.signal)
+    await pause(pauseMs, signal)
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }
 }
 
-async function* readOnce(
-  transport: Transport,
-  { names, signal }: EventsOptions,
-  lastEventId: string | undefined,
-): AsyncGenerator<ServerEvent> {
-  const silence = new AbortController()
-  const restart = () => setTimeout(() => silence.abort(), SILENCE_MS)
-  let timer = restart()
-  const query = names === undefined ? undefined : { names: [...names] }
-  const request = transport.requestOf('streamEvents', { query } as never, {
-    signal: signal ? AbortSignal.any([signal, silence.signal]) : silence.signal,
-    timeoutMs: LONGEST_TIMER_MS,
-  })
-  if (lastEventId !== undefined) request.headers.set('last-event-id', lastEventId)
-  try {
-    const { body } = await transport.open(request)
-    const decoder = new TextDecoder()
-    let text = ''
-    for await (const chunk of body as unknown as AsyncIterable<Uint8Array>) {
+/** Whether it may be better the next time: a network that failed, or a server that cannot at the moment. */
+function isPassing(error: unknown): boolean {
+  if (!(error instanceof EscapementError)) return false
+  const { status } = error.details
+  return status === undefined ? error.code === 'server_unreachable' : Number(status) >= 500
+}
+
+/** Aborts when nothing was heard for too long. */
+function createSilenceAlarm() {
+  const controller = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const ring = () =>
+    controller.abort(
+      new EscapementError('server_unreachable', { message: 'The server fell silent, as if it were gone.' }),
+    )
+  return {
+    signal: controller.signal,
+    restart() {
       clearTimeout(timer)
-      timer = restart()
-      text += decoder.decode(chunk, { stream: true })
-      const blocks = text.split('\n\n')
-      text = blocks.pop()!
-      for (const block of blocks) {
-        const event = parseBlock(block)
-        if (event) yield event
-      }
-    }
-  } finally {
-    clearTimeout(timer)
-    silence.abort()
+      timer = setTimeout(ring, SILENCE_MS)
+    },
+    stop() {
+      clearTimeout(timer)
+      controller.abort()
+    },
   }
 }
 
-const LONGEST_TIMER_MS = 2_147_483_647
+interface Block {
+  /** Empty where it has none. */
+  id: string
+  /** Undefined for one that only says that the server is there, and perhaps where we are. */
+  event: ServerEvent | undefined
+}
 
-/** Undefined for a comment, which only says that the server is there. */
-function parseBlock(block: string): ServerEvent | undefined {
+async function* readBlocks(
+  transport: Transport,
+  request: Request,
+  onHeard: () => void,
+): AsyncGenerator<Block> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of transport.stream(request, 'text/event-stream')) {
+    onHeard()
+    text += decoder.decode(chunk, { stream: true })
+    const blocks = text.split('\n\n')
+    text = blocks.pop()!
+    for (const block of blocks) yield readBlock(block, transport)
+  }
+}
+
+function readBlock(block: string, transport: Transport): Block {
   const fields = new Map<string, string>()
   for (const line of block.split('\n')) {
     const [, name, value] = /^([a-z]+): ?(.*)$/.exec(line) ?? []
     if (name !== undefined) fields.set(name, value!)
   }
-  const [name, data] = [fields.get('event'), fields.get('data')]
-  if (name === undefined || data === undefined) return undefined
-  return { id: fields.get('id') ?? '', name, data: JSON.parse(data) } as ServerEvent
+  const [id, name, text] = [fields.get('id') ?? '', fields.get('event'), fields.get('data')]
+  if (name === undefined || text === undefined) return { id, event: undefined }
+  const data = parsed(text)
+  if (data === undefined) throw transport.nonsense(200)
+  return { id, event: { id, name, data } as ServerEvent }
 }
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
+    // An event that is over already is not told again.
+    if (signal?.aborted) return resolve()
     const done = () => {
       clearTimeout(timer)
       signal?.removeEventListener('abort', done)

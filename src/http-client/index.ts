@@ -11,17 +11,21 @@
  * ```
  */
 import { type EventsOptions, readEvents, type ServerEvent } from './events.js'
-import type { Body, Operation, Query, Result } from './operations.js'
-import { type CallOptions, createTransport, type HttpClientOptions, type Sent } from './transport.js'
+import type { Body, CallOptions, CallOptionsOf, Operation, Query, Result } from './operations.js'
+import type { Sent } from './request.js'
+import { createTransport, type HttpClientOptions } from './transport.js'
 
 export { type ErrorCode, EscapementError, type Mistake } from '../errors.js'
 export type { EventsOptions, ServerEvent } from './events.js'
-export type { Body, Operation, Query, Result } from './operations.js'
-export type { CallOptions, HttpClientOptions } from './transport.js'
+export type { Body, CallOptions, CallOptionsOf, Operation, Query, Result } from './operations.js'
+export type { HttpClientOptions } from './transport.js'
 
 export type HttpClient = ReturnType<typeof createHttpClient>
 
-/** What the server refuses rejects with an `EscapementError` that has the problem's `code`. */
+/**
+ * What the server refuses rejects with an `EscapementError` that has the problem's `code`; what cannot be sent with
+ * `option_invalid`, and what is not answered by Escapement, or not in time, with `server_unreachable`.
+ */
 export function createHttpClient(options: HttpClientOptions) {
   const transport = createTransport(options)
   const { call } = transport
@@ -29,24 +33,24 @@ export function createHttpClient(options: HttpClientOptions) {
   /** Operations on something that has a name. */
   const on =
     <Name extends Operation>(operation: Name) =>
-    (name: string, sent: Sent<Name> = {}, more?: CallOptions): Promise<Result<Name>> =>
+    (name: string, sent: Sent<Name> = {}, more?: CallOptionsOf<Name>): Promise<Result<Name>> =>
       call(operation, { ...sent, params: { name, id: name, group: name } }, more)
 
   return {
     schedules: {
       list: (query?: Query<'listSchedules'>, more?: CallOptions) => call('listSchedules', { query }, more),
-      put: (name: string, body: Body<'putSchedule'>, more?: CallOptions) =>
+      put: (name: string, body: Body<'putSchedule'>, more?: CallOptionsOf<'putSchedule'>) =>
         on('putSchedule')(name, { body }, more),
       get: (name: string, more?: CallOptions) => on('getSchedule')(name, {}, more),
-      patch: (name: string, body: Body<'patchSchedule'>, more?: CallOptions) =>
+      patch: (name: string, body: Body<'patchSchedule'>, more?: CallOptionsOf<'patchSchedule'>) =>
         on('patchSchedule')(name, { body }, more),
-      delete: (name: string, query?: Query<'deleteSchedule'>, more?: CallOptions) =>
+      delete: (name: string, query?: Query<'deleteSchedule'>, more?: CallOptionsOf<'deleteSchedule'>) =>
         on('deleteSchedule')(name, { query }, more),
       sync: (body: Body<'syncSchedules'>, more?: CallOptions) => call('syncSchedules', { body }, more),
-      pause: (name: string, body?: Body<'pauseSchedule'>, more?: CallOptions) =>
+      pause: (name: string, body?: Body<'pauseSchedule'>, more?: CallOptionsOf<'pauseSchedule'>) =>
         on('pauseSchedule')(name, { body }, more),
-      resume: (name: string, more?: CallOptions) => on('resumeSchedule')(name, {}, more),
-      trigger: (name: string, body?: Body<'triggerSchedule'>, more?: CallOptions) =>
+      resume: (name: string, more?: CallOptionsOf<'resumeSchedule'>) => on('resumeSchedule')(name, {}, more),
+      trigger: (name: string, body?: Body<'triggerSchedule'>, more?: CallOptionsOf<'triggerSchedule'>) =>
         on('triggerSchedule')(name, { body }, more),
       skip: (name: string, planTime: string, more?: CallOptions) =>
         on('skipOccurrence')(name, { body: { planTime } }, more),
@@ -54,7 +58,7 @@ export function createHttpClient(options: HttpClientOptions) {
         on('unskipOccurrence')(name, { body: { planTime } }, more),
       backfill: (name: string, body: Body<'backfillSchedule'>, more?: CallOptions) =>
         on('backfillSchedule')(name, { body }, more),
-      rename: (name: string, to: string, more?: CallOptions) =>
+      rename: (name: string, to: string, more?: CallOptionsOf<'renameSchedule'>) =>
         on('renameSchedule')(name, { body: { to } }, more),
       diff: (name: string, body: Body<'diffSchedule'>, more?: CallOptions) =>
         on('diffSchedule')(name, { body }, more),
@@ -76,7 +80,8 @@ export function createHttpClient(options: HttpClientOptions) {
     },
     runs: {
       list: (query?: Query<'listRuns'>, more?: CallOptions) => call('listRuns', { query }, more),
-      enqueue: (body: Body<'enqueueRun'>, more?: CallOptions) => call('enqueueRun', { body }, more),
+      enqueue: (body: Body<'enqueueRun'>, more?: CallOptionsOf<'enqueueRun'>) =>
+        call('enqueueRun', { body }, more),
       enqueueMany: (body: Body<'enqueueRuns'>, more?: CallOptions) => call('enqueueRuns', { body }, more),
       get: (id: string, more?: CallOptions) => on('getRun')(id, {}, more),
       cancel: (id: string, body?: Body<'cancelRun'>, more?: CallOptions) =>

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { RouteSpec } from '../server/route.js'
+import type { RequestHeader, RouteSpec } from '../server/route.js'
 import type { Specs } from '../server/routes/index.js'
 
 export type Operation = keyof Specs
@@ -56,6 +56,25 @@ export const OPERATIONS: { [Name in Operation]: readonly [Specs[Name]['method'],
   streamEvents: ['get', '/events'],
 }
 
+type WithHeaders = {
+  [Name in Operation]: Specs[Name] extends { headers: readonly RequestHeader[] } ? Name : never
+}[Operation]
+
+/** The headers that an operation knows beyond those of all, held to the server's in the same way. */
+export const KNOWN_HEADERS: { [Name in WithHeaders]: Specs[Name]['headers'] } = {
+  putSchedule: ['If-Match', 'If-None-Match'],
+  patchSchedule: ['If-Match'],
+  deleteSchedule: ['If-Match'],
+  pauseSchedule: ['If-Match'],
+  resumeSchedule: ['If-Match'],
+  renameSchedule: ['If-Match'],
+  triggerSchedule: ['Idempotency-Key'],
+  enqueueRun: ['Idempotency-Key'],
+  streamEvents: ['Last-Event-ID'],
+}
+
+type KnownHeader<Name extends Operation> = Name extends WithHeaders ? Specs[Name]['headers'][number] : never
+
 /** A query as a caller writes it: numbers are numbers, and what has a default may be left out. */
 type QueryOf<Schema> = Schema extends z.ZodType
   ? { [Name in keyof z.input<Schema>]: z.output<Schema>[Name & keyof z.output<Schema>] }
@@ -70,6 +89,29 @@ export type Query<Name extends Operation> = Specs[Name] extends { query: infer S
 export type Body<Name extends Operation> = Specs[Name] extends { body: infer Schema }
   ? BodyOf<Schema>
   : undefined
+
+/** For every operation. */
+export interface CallOptions {
+  /** How long an answer may take, in milliseconds, instead of what the client was made with. */
+  timeoutMs?: number
+  /** Gives up: the call rejects with its reason. */
+  signal?: AbortSignal
+}
+
+interface VersionOption {
+  /** The version that was read: an edit that came between is not overwritten. 0 creates and never replaces: of `put` alone. */
+  expectedVersion?: number
+}
+
+interface IdempotencyOption {
+  /** The same again gives the same run. Printable ASCII; for anything else there is `key` in the body. */
+  idempotencyKey?: string
+}
+
+/** Those of one operation: a precondition that it would not look at is not taken. */
+export type CallOptionsOf<Name extends Operation> = CallOptions &
+  ('If-Match' extends KnownHeader<Name> ? VersionOption : unknown) &
+  ('Idempotency-Key' extends KnownHeader<Name> ? IdempotencyOption : unknown)
 
 /** What it answers, as it travels: instants are texts. */
 export type Result<Name extends Operation> = Specs[Name] extends { answer: infer Answer extends z.ZodType }

@@ -1,5 +1,7 @@
-import { type ErrorCode, EscapementError } from '../errors.js'
-import { type Body, OPERATIONS, type Operation, type Query, type Result } from './operations.js'
+import { quote, type Report, readOrThrow } from '../time/report.js'
+import { failureOf, notOurs, parsed, problemOf, redirectionOf } from './failures.js'
+import type { Operation, Result } from './operations.js'
+import { type AnyCallOptions, checkTimeout, makeRequest, type Sent, type Target } from './request.js'
 
 export interface HttpClientOptions {
   /** Of the server, with the prefix if it is mounted under one: `http://127.0.0.1:4680`. */
@@ -7,7 +9,7 @@ export interface HttpClientOptions {
   /** As `escapement tokens create` made it; a server on this machine that has no tokens needs none. */
   token?: string
   /**
-   * How long an answer may take, in milliseconds.
+   * How long an answer may take, in milliseconds; `Infinity` for no limit.
    * @default 30000
    */
   timeoutMs?: number
@@ -17,125 +19,95 @@ export interface HttpClientOptions {
 
 export const HTTP_CLIENT_DEFAULTS = { timeoutMs: 30_000 } satisfies Partial<HttpClientOptions>
 
-export interface CallOptions {
-  /** The version that was read: an edit that came between is not overwritten. 0 creates and never replaces. */
-  expectedVersion?: number
-  /** The same again gives the same run. */
-  idempotencyKey?: string
-  timeoutMs?: number
-  signal?: AbortSignal
-}
-
-export interface Sent<Name extends Operation> {
-  params?: Readonly<Record<string, string>>
-  query?: Query<Name> | undefined
-  body?: Body<Name> | undefined
-}
-
 export interface Transport {
-  call<Name extends Operation>(name: Name, sent?: Sent<Name>, options?: CallOptions): Promise<Result<Name>>
-  /** The answer itself, for a stream; it throws for a problem as `call` does. */
-  open(request: Request): Promise<Response>
-  requestOf(name: Operation, sent: Sent<Operation>, options: CallOptions): Request
+  call<Name extends Operation>(name: Name, sent?: Sent<Name>, options?: AnyCallOptions): Promise<Result<Name>>
+  requestOf(name: Operation, sent: Sent<Operation>, options: AnyCallOptions): Request
+  /** The answer bit by bit, if it is of that type; it throws for a problem as `call` does. */
+  stream(request: Request, mediaType: string): AsyncGenerator<Uint8Array>
+  /** What to throw for an answer that makes no sense. */
+  nonsense(status: number): Error
 }
 
-export function createTransport({ url, token, timeoutMs, fetch: given }: HttpClientOptions): Transport {
-  if (!URL.canParse(url)) {
-    throw new EscapementError('option_invalid', {
-      message: `url: ${JSON.stringify(url)} – must be the address of a server, such as "http://127.0.0.1:4680"`,
-    })
-  }
-  const base = url.replace(/\/+$/, '')
-  const send = given ?? ((request: Request) => fetch(request))
+export function createTransport(options: HttpClientOptions): Transport {
+  const target = readTarget(options)
+  const { base } = target
+  const send = options.fetch ?? ((request: Request) => fetch(request))
 
-  function requestOf(name: Operation, { params = {}, query, body }: Sent<Operation>, options: CallOptions) {
-    const [method, template] = OPERATIONS[name]
-    const path = template.replaceAll(/\{(\w+)\}/g, (_, key: string) => encodeURIComponent(params[key]!))
-    return new Request(`${base}/api/v1${path}${searchOf(query ?? {})}`, {
-      method: method.toUpperCase(),
-      headers: headersOf(token, options, body !== undefined),
-      signal: signalOf(options, timeoutMs),
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    })
+  /** Whatever goes wrong, as an error that says what it is about. */
+  async function attempt<T>({ signal }: Request, work: () => Promise<T>): Promise<T> {
+    try {
+      return await work()
+    } catch (error) {
+      throw failureOf(base, error, signal)
+    }
   }
 
   async function open(request: Request): Promise<Response> {
-    const response = await send(request).catch((error) => {
-      throw unreachable(base, error)
-    })
-    if (!response.ok) throw await errorOf(response, base)
-    return response
+    const response = await attempt(request, async () => send(request))
+    const redirection = redirectionOf(base, response)
+    if (redirection) throw redirection
+    if (response.ok) return response
+    throw problemOf(base, response.status, await attempt(request, () => response.text()))
   }
 
   return {
-    requestOf,
-    open,
-    async call(name, sent = {}, options = {}) {
-      const response = await open(requestOf(name, sent as Sent<Operation>, options))
+    requestOf: (name, sent, more) => makeRequest(target, name, sent, more),
+    nonsense: (status) => notOurs(base, status),
+    async call(name, sent = {}, more = {}) {
+      const request = makeRequest(target, name, sent as Sent<Operation>, more)
+      const response = await open(request)
       if (response.status === 204) return undefined as never
-      return (await response.json()) as never
+      const answer = parsed(await attempt(request, () => response.text()))
+      if (answer === undefined) throw notOurs(base, response.status)
+      return answer as never
+    },
+    async *stream(request, mediaType) {
+      const response = await open(request)
+      const type = response.headers.get('content-type') ?? ''
+      if (!response.body || type.split(';')[0]!.trim().toLowerCase() !== mediaType) {
+        throw notOurs(base, response.status)
+      }
+      const reader = response.body.getReader()
+      try {
+        for (;;) {
+          const { value, done } = await attempt(request, () => reader.read())
+          if (done) return
+          yield value
+        }
+      } finally {
+        // It may have broken already.
+        await reader.cancel().catch(() => {})
+      }
     },
   }
 }
 
-function searchOf(query: Readonly<Record<string, unknown>>): string {
-  const given = Object.entries(query).filter(([, value]) => value !== undefined)
-  if (given.length === 0) return ''
-  return `?${new URLSearchParams(Object.fromEntries(given.map(([name, value]) => [name, String(value)])))}`
-}
+/** As the server reads one. */
+const TOKEN = /^[\w.~+/=-]+$/
 
-function headersOf(token: string | undefined, options: CallOptions, hasBody: boolean): Headers {
-  const headers = new Headers({ accept: 'application/json' })
-  if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
-  if (hasBody) headers.set('content-type', 'application/json')
-  const { expectedVersion, idempotencyKey } = options
-  if (expectedVersion === 0) headers.set('if-none-match', '*')
-  else if (expectedVersion !== undefined) headers.set('if-match', `"${expectedVersion}"`)
-  if (idempotencyKey !== undefined) headers.set('idempotency-key', idempotencyKey)
-  return headers
-}
-
-function signalOf({ signal, timeoutMs }: CallOptions, usualMs = HTTP_CLIENT_DEFAULTS.timeoutMs): AbortSignal {
-  const deadline = AbortSignal.timeout(timeoutMs ?? usualMs)
-  return signal ? AbortSignal.any([signal, deadline]) : deadline
-}
-
-const REASONS: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'nothing listens there',
-  ENOTFOUND: 'there is no such host',
-}
-
-function unreachable(base: string, cause: unknown): unknown {
-  const { name, message, cause: inner } = cause as Error & { cause?: NodeJS.ErrnoException }
-  if (name === 'AbortError') return cause
-  const reason =
-    name === 'TimeoutError'
-      ? 'it did not answer in time'
-      : (REASONS[inner?.code ?? ''] ?? inner?.message ?? message)
-  return new EscapementError('server_unreachable', {
-    message: `Cannot reach the server at ${base}: ${reason}.`,
-    details: { url: base },
-    cause,
+function readTarget({ url, token, timeoutMs = HTTP_CLIENT_DEFAULTS.timeoutMs }: HttpClientOptions): Target {
+  return readOrThrow('option_invalid', (report) => {
+    const base = readUrl(url, report) ?? ''
+    const trimmed = typeof token === 'string' ? token.trim() : token
+    // Not repeated: it is a secret, if only a mistyped one.
+    if (trimmed !== undefined && !TOKEN.test(trimmed)) report('token', 'is not one of ours')
+    checkTimeout(timeoutMs, report)
+    return { base, token: trimmed, timeoutMs }
   })
 }
 
-/** The problem as the error that it is; what is none came from something between us and the server. */
-async function errorOf(response: Response, base: string): Promise<EscapementError> {
-  const problem = (await response.json().catch(() => null)) as {
-    code?: ErrorCode
-    detail?: string
-    mistakes?: unknown
-    details?: object
-  } | null
-  if (typeof problem?.code !== 'string') {
-    return new EscapementError('server_unreachable', {
-      message: `The server at ${base} answered ${response.status}, and not in our words: is it Escapement?`,
-      details: { url: base, status: response.status },
-    })
+/** Without a slash at its end. What may hold a password is not repeated. */
+function readUrl(url: unknown, report: Report): string | undefined {
+  const shown = String(url).includes('@') ? '' : `${quote(url)} – `
+  const refuse = (message: string) => report('url', `${shown}${message}`)
+  if (typeof url !== 'string' || !URL.canParse(url)) {
+    return refuse('must be the address of a server, such as "http://127.0.0.1:4680"')
   }
-  const { code, detail = code, mistakes, details } = problem
-  return new EscapementError(code, {
-    message: detail,
-    details: { ...details, ...(mistakes !== undefined && { mistakes }), status: response.status },
-  })
+  const { protocol, username, password, origin, pathname, search, hash } = new URL(url)
+  if (protocol !== 'http:' && protocol !== 'https:') return refuse('must begin with http:// or https://')
+  if (username !== '' || password !== '') {
+    return refuse('must not hold a user and a password: what opens the server is a token')
+  }
+  if (search !== '' || hash !== '') return refuse('must end with its path, without "?" and "#"')
+  return `${origin}${pathname.replace(/\/+$/, '')}`
 }
