@@ -8,8 +8,9 @@ import { createEscapement, type Escapement } from '../escapement.js'
 import { createHttpClient, type HttpClient } from '../http-client/index.js'
 import type { DatabaseOption } from '../options.js'
 import { createHandler } from '../server/handler.js'
-import { readDirectoryLock } from '../store/directory-lock.js'
 import type { DeclaredTable } from '../transitions/row-declaration.js'
+import { findServer } from './found-server.js'
+import { createPrintLogger } from './print-logger.js'
 
 export interface DatabaseFlags {
   database?: string
@@ -61,8 +62,16 @@ export function databaseOf({ database, directory }: DatabaseFlags, command: Comm
 /** The API, whether a server answers it or, for a database, this process. */
 interface Connection {
   client: HttpClient
+  /** How to make a token for it without having one. */
+  tokenHint: string
   close(): Promise<void>
 }
+
+const CREATE = 'escapement tokens create <name> --role admin'
+/** An embedded database belongs to the process that runs on it. */
+const embeddedHint = (directory: string) =>
+  `Stop the server, then make one with: ${CREATE} --directory ${directory}`
+const ANY_DATABASE_HINT = `Whoever has the database makes one with: ${CREATE} --database <url>, or for an embedded one, once the server is stopped, with --directory <path>`
 
 /**
  * A server if one is named; else a database if one is named; else whatever runs on the folder, found by its lock
@@ -78,8 +87,8 @@ async function connect(
   if (url !== undefined) return toServer(url, flags)
   const database = databaseOf(flags, command)
   if (typeof database === 'object' && 'directory' in database) {
-    const owner = await readDirectoryLock(database.directory)
-    if (owner?.url) return toServer(owner.url, flags)
+    const found = await findServer(database.directory)
+    if (found !== undefined) return toServer(found, flags, embeddedHint(database.directory))
     if (!fs.existsSync(path.join(database.directory, 'data'))) throw nothingThere(database.directory)
   }
   return toDatabase(database, flags.schema, await config())
@@ -120,22 +129,40 @@ async function toDatabase(
     throw error
   }
   const handler = createHandler(escapement, {
-    authenticate: () => ({ name: userInfo().username, role: 'admin' }),
+    authenticate: () => ({ name: ownName(), role: 'admin' }),
+    // To the caller it only says that the log has it.
+    logger: createPrintLogger('error'),
   })
   return {
-    client: createHttpClient({ url: 'http://localhost', fetch: handler, timeoutMs: LONGEST_TIMEOUT_MS }),
+    // Nobody waits at the other end of a connection that may have gone.
+    client: createHttpClient({
+      url: 'http://localhost',
+      fetch: handler,
+      timeoutMs: Number.POSITIVE_INFINITY,
+    }),
+    tokenHint: ANY_DATABASE_HINT,
     close: () => escapement.close(),
   }
 }
 
-/** Nobody waits at the other end of a connection that may have gone. */
-const LONGEST_TIMEOUT_MS = 2_147_483_647
+/** A user of a container often has a number alone. */
+function ownName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}`
+  }
+}
+
 /** An audit of a large database takes its time. */
 const SERVER_TIMEOUT_MS = 600_000
 
-function toServer(url: string, { token = process.env.ESCAPEMENT_TOKEN }: ConnectionFlags): Connection {
+/** The token of the environment goes to a server that was named, or that was found and is ours: to no other. */
+function toServer(url: string, flags: ConnectionFlags, tokenHint = ANY_DATABASE_HINT): Connection {
+  const token = flags.token ?? (process.env.ESCAPEMENT_TOKEN || undefined)
   const credentials = token === undefined ? {} : { token }
   return {
+    tokenHint,
     client: createHttpClient({ url, timeoutMs: SERVER_TIMEOUT_MS, ...credentials }),
     close: async () => {},
   }
@@ -145,26 +172,25 @@ function toServer(url: string, { token = process.env.ESCAPEMENT_TOKEN }: Connect
 export async function withConnection(
   flags: ConnectionFlags,
   command: Command,
-  work: (client: HttpClient) => Promise<void>,
+  work: (client: HttpClient, connection: Pick<Connection, 'tokenHint'>) => Promise<void>,
   config?: () => Promise<EscapementConfig>,
 ): Promise<void> {
   const connection = await connect(flags, command, config)
   try {
-    await work(connection.client)
+    await work(connection.client, connection)
   } catch (error) {
-    throw explained(error)
+    throw explained(error, connection)
   } finally {
     await connection.close()
   }
 }
 
 /** What to type instead, where it was the server that did not do. */
-function explained(error: unknown): unknown {
+function explained(error: unknown, { tokenHint }: Connection): unknown {
   if (!(error instanceof EscapementError)) return error
   if (error.code === 'unauthorized') {
     return new EscapementError('unauthorized', {
-      message:
-        'A valid token is needed: give it with --token or ESCAPEMENT_TOKEN. Whoever has the database makes one with: escapement tokens create <name> --role admin --database <url>',
+      message: `A valid token is needed: give it with --token or ESCAPEMENT_TOKEN. ${tokenHint}`,
       cause: error,
     })
   }

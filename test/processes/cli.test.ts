@@ -125,11 +125,15 @@ describe('one clear line and a status that is not zero for', () => {
   })
 
   it('a server that does not answer', async () => {
-    const { status, lines } = await run(['schedules', 'list', '--url', 'http://127.0.0.1:1'])
-    expect({ status, lines }).toEqual({
+    // One that was free a moment ago: fetch itself refuses the well-known ones that are always free.
+    const server = net.createServer().listen(0, '127.0.0.1')
+    await new Promise((resolve) => server.once('listening', resolve))
+    const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
+    await new Promise((resolve) => server.close(resolve))
+    expect(await run(['schedules', 'list', '--url', url])).toEqual({
       status: 1,
       lines: [
-        'error: Cannot reach the server at http://127.0.0.1:1: nothing listens there. Start one with "escapement up", or name another --url.',
+        `error: Cannot reach the server at ${url}: nothing listens there. Start one with "escapement up", or name another --url.`,
       ],
     })
   })
@@ -439,6 +443,12 @@ describe('tokens on the command line', () => {
     expect(await run(['tokens', 'create', 'ann', '--role', 'amin', ...onDatabase])).toMatchObject({
       status: 1,
     })
+    const screen = await run(['tokens', 'create', 'screen', '--role', 'viewer', ...onDatabase])
+    expect(screen.lines).toContainEqual(
+      expect.stringMatching(
+        /^warning: This is the first token, .*escapement tokens create <name> --role admin --database/,
+      ),
+    )
     const made = await run(['tokens', 'create', 'ann', '--role', 'admin', '--json', ...onDatabase])
     const { token, id } = JSON.parse(made.lines.join('\n'))
     const server = spawnEscapement(open, { cwd: temporaryFolder() })
@@ -452,6 +462,7 @@ describe('tokens on the command line', () => {
     expect((await run(['tokens', 'list', '--url', url], known)).lines).toEqual([
       expect.stringMatching(/^ID +NAME +ROLE +GROUP +STATE +EXPIRES +LAST USED$/),
       expect.stringMatching(new RegExp(`^${id} +ann +admin +– +live +– +\\d{4}-`)),
+      expect.stringMatching(/ screen +viewer +– +live +– +–$/),
     ])
     expect(await run(['tokens', 'revoke', id, '--url', url], known)).toEqual({
       status: 0,

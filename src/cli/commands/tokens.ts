@@ -43,14 +43,16 @@ Examples:
   escapement tokens create acme-dashboard --role viewer --group acme`,
     )
     .action((name: string, flags: CreateFlags, command: Command) =>
-      withConnection(flags, command, async (client) => {
+      withConnection(flags, command, async (client, { tokenHint }) => {
         const { role, group, expiresIn } = flags
+        const isFirst = (await client.tokens.list({ limit: 1 })).tokens.length === 0
         const made = await client.tokens.create({
           name,
           role,
           ...(group !== undefined && { group }),
           ...(expiresIn !== undefined && { expiresAt: after(expiresIn) }),
         })
+        if (isFirst && (role !== 'admin' || group !== undefined)) console.error(noAdminWarning(tokenHint))
         if (flags.json) return console.log(JSON.stringify(made, null, 2))
         console.log(made.token)
         console.error(pc.dim(`${describeToken(made)}. It is shown this once: keep it in a safe place.`))
@@ -92,6 +94,14 @@ Examples:
         console.log(`${pc.green('✔')} Revoked.`)
       }),
     )
+}
+
+/** From the first token on being on the server's machine opens nothing, so that nobody is left who could make another. */
+function noAdminWarning(tokenHint: string): string {
+  return (
+    `${pc.yellow('warning:')} This is the first token, and not one that may do all: from now on a server answers nobody without a token, ` +
+    `and none of them makes tokens or touches what this one may not, until there is an admin's without a group. ${tokenHint}`
+  )
 }
 
 type Token = Result<'listTokens'>['tokens'][number]
