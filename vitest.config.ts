@@ -19,8 +19,8 @@ const onPostgres = {
 
 export default defineConfig({
   test: {
-    // One more than two cores: tests of processes wait for most of their time.
-    maxWorkers: 3,
+    // Two more than two cores: tests of processes wait for most of their time.
+    maxWorkers: 4,
     projects: [
       { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
       {

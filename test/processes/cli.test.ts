@@ -156,7 +156,7 @@ describe('one clear line and a status that is not zero for', () => {
 })
 
 describe('up', () => {
-  it('prints its runs, is found by a second terminal, and stops on SIGTERM with status 0', async () => {
+  it('prints its runs, is found by a second terminal, answers this machine only, and stops on SIGTERM with status 0', async () => {
     const cwd = temporaryFolder()
     const process = await up(cwd)
     await process.line(/^✔ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}demo:every-5-seconds {2}[\d.]+ ms$/)
@@ -179,6 +179,11 @@ describe('up', () => {
       expect.stringMatching(/^time zone data \d{4}[a-z]+$/),
       '✔ Nothing is wrong.',
     ])
+    const { port } = new URL(/http:\S+/.exec(process.lines[0]!)![0])
+    const status = (headers: Record<string, string>) => statusOf(Number(port), headers)
+    expect(await status({ host: `127.0.0.1:${port}` })).toBe(200)
+    expect(await status({ host: 'rebound.example' })).toBe(403)
+    expect(await status({ host: `localhost:${port}`, origin: 'https://evil.example' })).toBe(403)
     expect(await process.kill('SIGTERM')).toBe(0)
     // Nobody runs any more: the folder itself answers.
     expect((await run(['schedules', 'list'], {}, cwd)).lines).toHaveLength(3)
@@ -228,15 +233,6 @@ describe('up', () => {
     expect(named('started')).toMatchObject([{ level: 'info', url: expect.stringMatching(/^http:/) }])
     expect(records.at(-1)).toMatchObject({ level: 'info', msg: 'stopping' })
     expect(records.filter(({ level }) => level === 'debug')).toEqual([])
-  })
-
-  it('answers loopback hosts only, and no foreign origin', async () => {
-    const process = await up(temporaryFolder())
-    const { port } = new URL(/http:\S+/.exec(process.lines[0]!)![0])
-    const status = (headers: Record<string, string>) => statusOf(Number(port), headers)
-    expect(await status({ host: `127.0.0.1:${port}` })).toBe(200)
-    expect(await status({ host: 'rebound.example' })).toBe(403)
-    expect(await status({ host: `localhost:${port}`, origin: 'https://evil.example' })).toBe(403)
   })
 })
 
