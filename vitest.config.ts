@@ -5,6 +5,8 @@ process.env.TZ = 'America/St_Johns'
 
 const globalSetup = ['test/support/build.ts', 'test/support/global-setup.ts']
 const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
+/** Files share modules, and with them one PGlite: to load and open these anew for each takes longer than most tests. */
+const together = { ...shared, isolate: false }
 
 /** One suite, two databases: what is under `both` runs on PGlite and on a real server alike. */
 const both = ['test/store/**/*.test.ts', 'test/behaviour/**/*.test.ts']
@@ -19,13 +21,13 @@ const onPostgres = {
 
 export default defineConfig({
   test: {
-    // Two more than two cores: tests of processes wait for most of their time.
-    maxWorkers: 4,
+    // One more than two cores: tests of processes wait for most of their time.
+    maxWorkers: 3,
     projects: [
-      { test: { ...shared, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
+      { test: { ...together, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
       {
         test: {
-          ...shared,
+          ...together,
           name: 'pglite',
           include: both,
           exclude: ['test/store/postgres*.test.ts'],
