@@ -60,7 +60,10 @@ it('is never longer than PostgreSQL takes, counted in bytes', () => {
 
 it.each([
   { name: 'run.failed', event: { ...run, error: { code: 'handler_error', message: '👋'.repeat(2_000) } } },
-  { name: 'run.progress', event: { runId: run.runId, fraction: 0.5, note: '\u0001'.repeat(1_000) } },
+  {
+    name: 'run.progress',
+    event: { runId: run.runId, scheduleId: null, fraction: 0.5, note: '\u0001'.repeat(1_000) },
+  },
   {
     name: 'schedule.broken',
     event: { scheduleId: run.runId, schedule: 's', version: 1, reason: '€'.repeat(9_000) },

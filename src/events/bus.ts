@@ -44,7 +44,7 @@ export interface EventMap {
   'run.failed': RunEvent
   'run.cancelled': RunEvent
   'run.skipped': RunEvent
-  'run.progress': { runId: string; fraction: number | null; note: string | null }
+  'run.progress': { runId: string; scheduleId: string | null; fraction: number | null; note: string | null }
   'transition.applied': TransitionChange
   'worker.lost': { workerId: string; host: string; pid: number }
   'claiming.paused': { reason: string | null; by: string | null }

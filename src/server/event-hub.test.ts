@@ -255,7 +255,8 @@ describe('events that are missing', () => {
   it('in a flood of this process are told too, and what is rare comes through', async () => {
     const { hub, tell } = openHub()
     const { reader } = await read(hub)
-    for (let n = 0; n < 100_000; n++) tell('run.progress', { runId: `run ${n}`, fraction: 0.5, note: null })
+    for (let n = 0; n < 100_000; n++)
+      tell('run.progress', { runId: `run ${n}`, scheduleId: null, fraction: 0.5, note: null })
     tell(...paused('rare'))
     await gather()
     const seen = await reader.untilNamed('resync')

@@ -144,6 +144,8 @@ function headerOf(name: RequestHeader): JsonObject {
   return { name, in: 'header', required: false, description: HEADERS[name], schema: { type: 'string' } }
 }
 
+const ETAG = { description: 'The version of the schedule, for `If-Match`.', schema: { type: 'string' } }
+
 function answersOf(spec: RouteSpec, schemas: Record<string, JsonObject>): Record<string, JsonObject> {
   if (spec.answer === null) return { 204: { description: 'Done.' } }
   if (spec.answer === 'stream') {
@@ -152,8 +154,9 @@ function answersOf(spec: RouteSpec, schemas: Record<string, JsonObject>): Record
   }
   const content = { 'application/json': { schema: schemaOf(spec.answer, 'output', schemas) } }
   const all = { 200: 'Done.', ...spec.alsoAnswers }
+  const headers = z.globalRegistry.get(spec.answer)?.id === 'Schedule' && { headers: { ETag: ETAG } }
   return Object.fromEntries(
-    Object.entries(all).map(([status, description]) => [status, { description, content }]),
+    Object.entries(all).map(([status, description]) => [status, { description, ...headers, content }]),
   )
 }
 

@@ -27,7 +27,9 @@ export function createProgressWriter(store: Store, bus: EventBus, logger: Logger
     changed.clear()
     try {
       await recordProgress(store, reports)
-      for (const { runId, fraction, note } of reports) bus.emit('run.progress', { runId, fraction, note })
+      for (const { runId, scheduleId, fraction, note } of reports) {
+        bus.emit('run.progress', { runId, scheduleId, fraction, note })
+      }
     } catch (error) {
       // It is for those who watch: the next word replaces it.
       logger.warn({ err: error, runs: reports.length }, 'progress could not be written down')
@@ -46,14 +48,16 @@ export function createProgressWriter(store: Store, bus: EventBus, logger: Logger
   }
 }
 
+type ToldLease = HeldLease & { scheduleId: string | null }
+
 /** What a handler says while it works. Its functions can be taken off. */
 export class Telling {
-  readonly #lease: HeldLease
+  readonly #lease: ToldLease
   readonly #writer: ProgressWriter
   readonly #renew: (lease: HeldLease) => Promise<void>
   #report: ProgressReport | undefined
 
-  constructor(lease: HeldLease, writer: ProgressWriter, renew: (lease: HeldLease) => Promise<void>) {
+  constructor(lease: ToldLease, writer: ProgressWriter, renew: (lease: HeldLease) => Promise<void>) {
     this.#lease = lease
     this.#writer = writer
     this.#renew = renew
@@ -81,8 +85,8 @@ export class Telling {
   readonly heartbeat = (): Promise<void> => this.#renew(this.#lease)
 
   #say(news: Partial<ProgressReport>): void {
-    const { runId, leaseToken } = this.#lease
-    this.#report ??= { runId, leaseToken, fraction: null, note: null, totals: null }
+    const { runId, leaseToken, scheduleId } = this.#lease
+    this.#report ??= { runId, leaseToken, scheduleId, fraction: null, note: null, totals: null }
     Object.assign(this.#report, news)
     this.#writer.write(this.#report)
   }

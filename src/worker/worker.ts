@@ -134,7 +134,7 @@ export function createWorker(parts: {
   function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
     const lease = { runId: row.id, leaseToken, leaseMs: job.leaseMs }
     const interrupt = new Interrupt()
-    const telling = new Telling(lease, progress, leases.renewOne)
+    const telling = new Telling({ ...lease, scheduleId: row.schedule_id }, progress, leases.renewOne)
     const span = startAttemptSpan(row, id)
     const execution = { row, job: limitedHere(job), leaseToken, workerId: id, interrupt, telling, span }
     leases.hold(lease, interrupt)

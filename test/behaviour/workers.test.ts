@@ -324,7 +324,7 @@ describe('what a handler tells', () => {
     await h.schedules.put('s', now)
     await h.escapement.start()
     const told = { fraction: 0.25, note: `a quarter\uFFFD${'.'.repeat(990)}` }
-    expect(await heard).toMatchObject(told)
+    expect(await heard).toMatchObject({ ...told, scheduleId: (await h.schedules.get('s')).id })
     expect(await run()).toMatchObject({ state: 'running', progress: told })
     finish()
   })

@@ -139,7 +139,9 @@ describe('leases', () => {
       expect(await counted({ ...success(lease), ...failure, state })).toEqual([false])
     }
     await releaseLeases(store, [lease])
-    await recordProgress(store, [{ ...lease, fraction: 0.5, note: 'late', totals: { rows: 1 } }])
+    await recordProgress(store, [
+      { ...lease, scheduleId: null, fraction: 0.5, note: 'late', totals: { rows: 1 } },
+    ])
     expect(await run()).toEqual(before)
   })
 

@@ -207,6 +207,8 @@ export function msUntilLeaseExpires(session: Session): Promise<number | null> {
 
 export interface ProgressReport {
   runId: string
+  /** For those who are told of it. */
+  scheduleId: string | null
   leaseToken: string
   fraction: number | null
   note: string | null
