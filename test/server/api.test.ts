@@ -15,7 +15,7 @@ describe('edits that meet', () => {
     const put = (headers: Record<string, string>, priority: number) =>
       world.ask('PUT /api/v1/schedules/report:acme', { headers, body: { ...daily, priority } })
     const created = await put({ 'if-none-match': '*' }, 1)
-    expect([created.status, created.headers.get('etag')]).toEqual([200, '"1"'])
+    expect([created.status, created.headers.get('etag')]).toEqual([201, '"1"'])
     expect(await (await put({ 'if-none-match': '*' }, 2)).json()).toMatchObject({
       status: 409,
       code: 'schedule_exists',
@@ -27,6 +27,11 @@ describe('edits that meet', () => {
       code: 'version_conflict',
     })
     expect((await world.escapement.schedules.get('report:acme')).priority).toBe(2)
+    expect((await put({}, 2)).status).toBe(200)
+    const puts = await Promise.all(
+      [1, 2, 3].map((priority) => world.ask('PUT /api/v1/schedules/race', { body: { ...daily, priority } })),
+    )
+    expect(puts.map(({ status }) => status).sort()).toEqual([200, 200, 201])
     const got = await world.ask('GET /api/v1/schedules/report:acme')
     expect(got.headers.get('etag')).toBe('"2"')
   })

@@ -230,7 +230,7 @@ describe('an authenticate of the application', () => {
           : { name: 'ann', role: 'admin' }
       },
     })
-    expect((await world.ask('PUT /api/v1/schedules/a', { body: daily })).status).toBe(200)
+    expect((await world.ask('PUT /api/v1/schedules/a', { body: daily })).status).toBe(201)
     expect((await world.ask('GET /api/v1/schedules', { headers: { 'x-wrong': '1' } })).status).toBe(500)
   })
 })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { RunPage, RunSearchOptions } from '../../client/run-search.js'
 import type { Runs } from '../../client/runs.js'
-import type { Patch } from '../../client/schedules.js'
+import type { Patch, Schedules } from '../../client/schedules.js'
+import { type ErrorCode, EscapementError } from '../../errors.js'
 import type { ScheduleDefinition as Definition, Schedule as KeptSchedule } from '../../schedules/schedule.js'
 import { boundedPage } from '../bounded-page.js'
 import { Answer, routesOf, spec } from '../route.js'
@@ -60,6 +61,7 @@ export const SCHEDULE_SPECS = {
     body: ScheduleDefinition,
     headers: ['If-Match', 'If-None-Match'],
     answer: Schedule,
+    alsoAnswers: { 201: 'It is new.' },
     problems: [
       'schedule_invalid',
       'timing_invalid',
@@ -216,8 +218,20 @@ export const SCHEDULE_SPECS = {
 }
 
 /** With its version as the ETag. */
-export const answerSchedule = (schedule: KeptSchedule) =>
-  new Answer(schedule, { headers: { etag: `"${schedule.version}"` } })
+export const answerSchedule = (schedule: KeptSchedule, status = 200) =>
+  new Answer(schedule, { status, headers: { etag: `"${schedule.version}"` } })
+
+const isError = (error: unknown, code: ErrorCode) => error instanceof EscapementError && error.code === code
+
+async function exists(schedules: Schedules, name: string): Promise<boolean> {
+  try {
+    await schedules.get(name)
+    return true
+  } catch (error) {
+    if (isError(error, 'schedule_not_found')) return false
+    throw error
+  }
+}
 
 const pageOf = (limit: number, token: string | undefined) => ({
   limit,
@@ -258,8 +272,23 @@ export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
     })
     return { schedules: items, nextPageToken }
   },
-  putSchedule: async ({ schedules, params, body, edit }) =>
-    answerSchedule(await schedules.put(params.name, body as Definition, edit)),
+  async putSchedule({ schedules, params: { name }, body, edit }) {
+    const put = (expectedVersion = edit.expectedVersion) =>
+      schedules.put(name, body as Definition, {
+        ...edit,
+        ...(expectedVersion !== undefined && { expectedVersion }),
+      })
+    const isNew =
+      edit.expectedVersion === undefined ? !(await exists(schedules, name)) : edit.expectedVersion === 0
+    if (!isNew) return answerSchedule(await put())
+    try {
+      return answerSchedule(await put(0), 201)
+    } catch (error) {
+      // Somebody else was faster: then it is replaced, unless that was not wanted.
+      if (edit.expectedVersion === 0 || !isError(error, 'schedule_exists')) throw error
+      return answerSchedule(await put())
+    }
+  },
   getSchedule: async ({ schedules, params }) => answerSchedule(await schedules.get(params.name)),
   patchSchedule: async ({ schedules, params, body, edit }) =>
     answerSchedule(await schedules.patch(params.name, body as Patch, edit)),
