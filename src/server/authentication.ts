@@ -82,7 +82,7 @@ export function createAuthentication(options: Authentication): (request: Request
 export function unauthorized(): ProblemError {
   return new ProblemError('unauthorized', {
     detail:
-      'A valid token is needed: send it as "Authorization: Bearer …". Make one with: escapement tokens create',
+      'A valid token is needed: send it as "Authorization: Bearer …". Make one with: escapement tokens create <name> --role admin',
     headers: { 'www-authenticate': 'Bearer realm="escapement"' },
   })
 }
@@ -131,7 +131,8 @@ function expectOwnOrigin(request: Request, origins: readonly string[]): void {
 function expectLoopback(request: Request): void {
   if (!LOOPBACK.test(hostOf(request)) || [...request.headers.keys()].some((name) => FORWARDED.test(name))) {
     throw new ProblemError('forbidden', {
-      detail: 'Without tokens only this machine is answered. Make one with: escapement tokens create',
+      detail:
+        'Without tokens only this machine is answered. Make one with: escapement tokens create <name> --role admin',
     })
   }
   expectOwnOrigin(request, [])

@@ -1,3 +1,6 @@
+import type { RunPage, RunSearchOptions } from '../client/run-search.js'
+import type { Runs } from '../client/runs.js'
+
 /** What a page may hold before it ends early, in bytes of JSON: an input can be as large as a body. */
 const MOST_BYTES = 4 * 1024 * 1024
 const FIRST_ITEMS = 25
@@ -27,4 +30,35 @@ export async function boundedPage<Item>(
     next = nextPageToken
     portion *= 4
   }
+}
+
+export const pageOf = (limit: number, token: string | undefined) => ({
+  limit,
+  ...(token !== undefined && { pageToken: token }),
+})
+
+/** A page of entries that each say where the next begins. */
+export async function pageOfEntries<Entry extends { pageToken: string }>(
+  { limit, pageToken: token }: { limit: number; pageToken?: string },
+  read: (portion: { limit: number; pageToken?: string }) => Promise<readonly Entry[]>,
+) {
+  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
+    // One is left over if there are more.
+    const found = await read({ ...portion, limit: portion.limit + 1 })
+    const entries = found.slice(0, portion.limit)
+    return { items: entries, nextPageToken: found.length > entries.length ? entries.at(-1)!.pageToken : null }
+  })
+  return { shown: items.map(({ pageToken: _, ...entry }) => entry), nextPageToken }
+}
+
+/** Runs of a page, newest first. */
+export async function findRuns(
+  runs: Runs,
+  { limit, pageToken: token, ...filter }: RunSearchOptions & { limit: number },
+): Promise<RunPage> {
+  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
+    const found = await runs.search({ ...filter, ...portion })
+    return { items: found.runs, nextPageToken: found.nextPageToken }
+  })
+  return { runs: items, nextPageToken }
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { findRuns } from '../bounded-page.js'
 import { routesOf, spec } from '../route.js'
 import {
   id,
@@ -21,7 +22,6 @@ import {
   RunDetails,
 } from '../schemas/run.js'
 import { RUN_STATES } from '../schemas/schedule.js'
-import { findRuns } from './schedules.js'
 import { answerEnqueued, keyOf } from './verbs.js'
 
 const tag = 'Runs'

@@ -1,10 +1,8 @@
 import { z } from 'zod'
-import type { RunPage, RunSearchOptions } from '../../client/run-search.js'
-import type { Runs } from '../../client/runs.js'
 import type { Patch, Schedules } from '../../client/schedules.js'
 import { type ErrorCode, EscapementError } from '../../errors.js'
 import type { ScheduleDefinition as Definition, Schedule as KeptSchedule } from '../../schedules/schedule.js'
-import { boundedPage } from '../bounded-page.js'
+import { boundedPage, findRuns, pageOf, pageOfEntries } from '../bounded-page.js'
 import { Answer, routesOf, spec } from '../route.js'
 import { instantInput, label, limitOf, nextPageToken, pageToken, wholeNumber } from '../schemas/basics.js'
 import { Run } from '../schemas/run.js'
@@ -22,6 +20,9 @@ import {
 export const named = z.object({ name: label.describe('The name of the schedule.') })
 const tag = 'Schedules'
 const MAX_PAGE = 1_000
+
+const read = { method: 'get', role: 'viewer', groups: 'own', tag, params: named } as const
+const edit = { role: 'admin', groups: 'own', tag, params: named } as const
 
 export const SCHEDULE_SPECS = {
   listSchedules: spec({
@@ -48,16 +49,13 @@ export const SCHEDULE_SPECS = {
     problems: ['option_invalid'],
   }),
   putSchedule: spec({
+    ...edit,
     method: 'put',
     path: '/schedules/{name}',
-    role: 'admin',
-    groups: 'own',
-    tag,
     summary: 'Create a schedule, or replace what it holds',
     description:
       'Putting the same content again changes nothing. `If-Match` with the ETag refuses to overwrite an edit that came between; ' +
       '`If-None-Match: *` only creates.',
-    params: named,
     body: ScheduleDefinition,
     headers: ['If-Match', 'If-None-Match'],
     answer: Schedule,
@@ -74,24 +72,17 @@ export const SCHEDULE_SPECS = {
     ],
   }),
   getSchedule: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'Read one schedule',
-    params: named,
     answer: Schedule,
     problems: ['schedule_not_found'],
   }),
   patchSchedule: spec({
+    ...edit,
     method: 'patch',
     path: '/schedules/{name}',
-    role: 'admin',
-    groups: 'own',
-    tag,
     summary: 'Replace single fields',
-    params: named,
     body: SchedulePatch,
     headers: ['If-Match'],
     answer: Schedule,
@@ -107,13 +98,10 @@ export const SCHEDULE_SPECS = {
     ],
   }),
   deleteSchedule: spec({
+    ...edit,
     method: 'delete',
     path: '/schedules/{name}',
-    role: 'admin',
-    groups: 'own',
-    tag,
     summary: 'Delete a schedule',
-    params: named,
     query: z.strictObject({
       runs: z
         .enum(['keep', 'delete'])
@@ -150,37 +138,25 @@ export const SCHEDULE_SPECS = {
     ],
   }),
   listRunsOfSchedule: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}/runs',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'The runs of a schedule, newest first',
-    params: named,
     query: z.strictObject({ limit: limitOf(MAX_PAGE), pageToken }),
     answer: z.object({ runs: z.array(Run), nextPageToken }),
     problems: ['schedule_not_found', 'option_invalid'],
   }),
   listHistory: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}/history',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'What became of a schedule, newest first: its runs and its skips',
-    params: named,
     query: z.strictObject({ before: instantInput.exactOptional(), limit: limitOf(MAX_PAGE), pageToken }),
     answer: z.object({ entries: z.array(HistoryEntry), nextPageToken }),
     problems: ['schedule_not_found', 'option_invalid'],
   }),
   listOccurrences: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}/occurrences',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'Every plan time of a range with its disposition',
-    params: named,
     query: z.strictObject({
       from: instantInput.describe('Inclusive.'),
       to: instantInput.describe('Exclusive.'),
@@ -189,25 +165,17 @@ export const SCHEDULE_SPECS = {
     problems: ['schedule_not_found', 'option_invalid', 'range_too_large'],
   }),
   listChanges: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}/changes',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'The change log, newest first',
-    params: named,
     query: z.strictObject({ limit: limitOf(MAX_PAGE), pageToken }),
     answer: z.object({ changes: z.array(ScheduleChange), nextPageToken }),
     problems: ['schedule_not_found', 'option_invalid'],
   }),
   previewSchedule: spec({
-    method: 'get',
+    ...read,
     path: '/schedules/{name}/preview',
-    role: 'viewer',
-    groups: 'own',
-    tag,
     summary: 'The next plan times',
-    params: named,
     query: z.strictObject({
       after: instantInput.exactOptional().describe('Exclusive; now by default.'),
       count: wholeNumber(1, 1_000).default(10),
@@ -231,37 +199,6 @@ async function exists(schedules: Schedules, name: string): Promise<boolean> {
     if (isError(error, 'schedule_not_found')) return false
     throw error
   }
-}
-
-const pageOf = (limit: number, token: string | undefined) => ({
-  limit,
-  ...(token !== undefined && { pageToken: token }),
-})
-
-/** A page of entries that each say where the next begins. */
-async function pageOfEntries<Entry extends { pageToken: string }>(
-  { limit, pageToken: token }: { limit: number; pageToken?: string },
-  read: (portion: { limit: number; pageToken?: string }) => Promise<readonly Entry[]>,
-) {
-  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
-    // One is left over if there are more.
-    const found = await read({ ...portion, limit: portion.limit + 1 })
-    const entries = found.slice(0, portion.limit)
-    return { items: entries, nextPageToken: found.length > entries.length ? entries.at(-1)!.pageToken : null }
-  })
-  return { shown: items.map(({ pageToken: _, ...entry }) => entry), nextPageToken }
-}
-
-/** Runs of a page, newest first. */
-export async function findRuns(
-  runs: Runs,
-  { limit, pageToken: token, ...filter }: RunSearchOptions & { limit: number },
-): Promise<RunPage> {
-  const { items, nextPageToken } = await boundedPage(pageOf(limit, token), async (portion) => {
-    const found = await runs.search({ ...filter, ...portion })
-    return { items: found.runs, nextPageToken: found.nextPageToken }
-  })
-  return { runs: items, nextPageToken }
 }
 
 export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
