@@ -58,5 +58,6 @@ it('lets the process go on while it goes through half a million plan times', asy
   const { occurrences, missing, unexpected } = await audit(storeOf(), '')
   isOver = true
   expect([occurrences, missing, unexpected]).toEqual([5 * 86_400 + 1, [], []])
-  expect(turns).toBeGreaterThan(5)
+  // None without rests; how many there are with them is how fast this machine is.
+  expect(turns).toBeGreaterThan(1)
 })
