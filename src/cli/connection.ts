@@ -4,10 +4,9 @@ import path from 'node:path'
 import { type Command, Option } from 'commander'
 import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
-import { createEscapement, type Escapement } from '../escapement.js'
+import type { Escapement } from '../escapement.js'
 import { createHttpClient, type HttpClient } from '../http-client/index.js'
 import type { DatabaseOption } from '../options.js'
-import { createHandler } from '../server/handler.js'
 import type { DeclaredTable } from '../transitions/row-declaration.js'
 import { findServer } from './found-server.js'
 import { createPrintLogger } from './print-logger.js'
@@ -116,6 +115,11 @@ async function toDatabase(
   schema: string | undefined,
   config: EscapementConfig,
 ): Promise<Connection> {
+  // Whoever asks a server need not wait until all of this is loaded.
+  const [{ createEscapement }, { createHandler }] = await Promise.all([
+    import('../escapement.js'),
+    import('../server/handler.js'),
+  ])
   const escapement = await createEscapement({
     ...config.options,
     database,

@@ -1,5 +1,5 @@
-import pc from 'picocolors'
 import type { Logger } from '../logger.js'
+import { colours, errorColours } from './colours.js'
 import { isWritten, type LogLevel } from './log-level.js'
 
 /** One line for a person: the message, then the facts. */
@@ -17,9 +17,9 @@ export function createPrintLogger(level: LogLevel): Logger {
   const from = (least: LogLevel, write: (text: string) => void): Logger['info'] =>
     isWritten(least, level) ? (facts, message) => write(line(facts, message)) : () => {}
   return {
-    debug: from('debug', (text) => console.log(pc.dim(text))),
+    debug: from('debug', (text) => console.log(colours.dim(text))),
     info: from('info', (text) => console.log(text)),
-    warn: from('warn', (text) => console.error(pc.yellow(text))),
-    error: from('error', (text) => console.error(pc.red(text))),
+    warn: from('warn', (text) => console.error(errorColours.yellow(text))),
+    error: from('error', (text) => console.error(errorColours.red(text))),
   }
 }

@@ -1,7 +1,7 @@
-import pc from 'picocolors'
 import type { Escapement } from '../escapement.js'
 import type { RunEvent } from '../events/bus.js'
 import type { Logger } from '../logger.js'
+import { colours } from './colours.js'
 import { describeChange } from './describe-change.js'
 import { localTime } from './local-time.js'
 import { isWritten, type LogLevel } from './log-level.js'
@@ -16,19 +16,23 @@ export function printRuns({ on }: Escapement, least: LogLevel): void {
     }
   on(
     'run.succeeded',
-    printed('info', pc.green('✔'), ({ durationMs }) => `${durationMs!.toFixed(1)} ms`),
+    printed('info', colours.green('✔'), ({ durationMs }) => `${durationMs!.toFixed(1)} ms`),
   )
   on(
     'run.retrying',
-    printed('warn', pc.yellow('↻'), ({ attempt, error }) => `attempt ${attempt} failed: ${error!.message}`),
+    printed(
+      'warn',
+      colours.yellow('↻'),
+      ({ attempt, error }) => `attempt ${attempt} failed: ${error!.message}`,
+    ),
   )
   on(
     'run.failed',
-    printed('error', pc.red('✘'), ({ error }) => error!.message),
+    printed('error', colours.red('✘'), ({ error }) => error!.message),
   )
   on('transition.applied', (change) => {
     if (!isWritten('info', least)) return
-    console.log(`${pc.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`)
+    console.log(`${colours.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`)
   })
 }
 

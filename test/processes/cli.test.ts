@@ -48,7 +48,7 @@ describe('one clear line and a status that is not zero for', () => {
   it('a DATABASE_URL where nothing listens', async () => {
     const { status, lines } = await run(['up'], { DATABASE_URL: 'postgres://me:secret@127.0.0.1:1/app' })
     expect({ status, lines }).toEqual({
-      status: 1,
+      status: 3,
       lines: [
         'error: Cannot use PostgreSQL at 127.0.0.1:1/app: nothing listens there. Is the server running, and is the port right?',
       ],
@@ -57,7 +57,7 @@ describe('one clear line and a status that is not zero for', () => {
 
   it('a DATABASE_URL that is none, without repeating it', async () => {
     const { status, lines } = await run(['up'], { DATABASE_URL: 'me:secret@localhost/app' })
-    expect(status).toBe(1)
+    expect(status).toBe(2)
     expect(lines).toHaveLength(1)
     expect(lines[0]).toMatch(/^error: database: is not a PostgreSQL URL; write postgres:\/\//)
     expect(lines[0]).not.toContain('secret')
@@ -67,7 +67,7 @@ describe('one clear line and a status that is not zero for', () => {
     const url = new URL(postgresUrl())
     url.pathname = '/no_such_database'
     const { status, lines } = await run(['migrate', '--database', url.href])
-    expect(status).toBe(1)
+    expect(status).toBe(3)
     expect(lines).toEqual([
       expect.stringMatching(/no_such_database: there is no database of that name\. Create it first/),
     ])
@@ -75,21 +75,21 @@ describe('one clear line and a status that is not zero for', () => {
 
   it('an unknown option, with the one that was meant', async () => {
     expect(await run(['up', '--prot', '1'])).toEqual({
-      status: 1,
+      status: 2,
       lines: ["error: unknown option '--prot' (Did you mean --port?)"],
     })
   })
 
   it('an unknown command, with the one that was meant', async () => {
     expect(await run(['schedule', 'list'])).toEqual({
-      status: 1,
+      status: 2,
       lines: ["error: unknown command 'schedule' (Did you mean schedules?)"],
     })
   })
 
   it('a port that is not one, and one that is in use', async () => {
     expect(await run(['up', '--port', 'http'])).toMatchObject({
-      status: 1,
+      status: 2,
       lines: [expect.stringContaining("'--port <number>' argument 'http' is invalid")],
     })
     const server = net.createServer().listen(0, '127.0.0.1')
@@ -131,7 +131,7 @@ describe('one clear line and a status that is not zero for', () => {
     const url = `http://127.0.0.1:${(server.address() as net.AddressInfo).port}`
     await new Promise((resolve) => server.close(resolve))
     expect(await run(['schedules', 'list', '--url', url])).toEqual({
-      status: 1,
+      status: 3,
       lines: [
         `error: Cannot reach the server at ${url}: nothing listens there. Start one with "escapement up", or name another --url.`,
       ],
@@ -324,7 +324,7 @@ describe('preview', () => {
       expect.stringMatching(/^error: --from: "soon" – is not an ISO 8601/),
     ],
   ])('refuses %j in one line', async (flags, message) => {
-    expect(await run(['preview', ...flags])).toEqual({ status: 1, lines: [message] })
+    expect(await run(['preview', ...flags])).toEqual({ status: 2, lines: [message] })
   })
 })
 
@@ -431,13 +431,13 @@ describe('tokens on the command line', () => {
     })
     const open = ['up', '--port', '0', '--host', '0.0.0.0', ...onDatabase]
     expect(await run(open)).toEqual({
-      status: 1,
+      status: 2,
       lines: [
         'error: host: "0.0.0.0" can be reached from other machines, and there is no token yet. Make one first: escapement tokens create <name> --role admin',
       ],
     })
     expect(await run(['tokens', 'create', 'ann', '--role', 'amin', ...onDatabase])).toMatchObject({
-      status: 1,
+      status: 2,
     })
     const screen = await run(['tokens', 'create', 'screen', '--role', 'viewer', ...onDatabase])
     expect(screen.lines).toContainEqual(
@@ -451,7 +451,7 @@ describe('tokens on the command line', () => {
     onTestFinished(() => void server.child.kill('SIGKILL'))
     const url = /http:\S+/.exec(await server.line(/^Escapement /))![0].replace('0.0.0.0', '127.0.0.1')
     expect(await run(['tokens', 'list', '--url', url])).toEqual({
-      status: 1,
+      status: 4,
       lines: [expect.stringMatching(/^error: A valid token is needed.* --token or ESCAPEMENT_TOKEN/)],
     })
     const known = { ESCAPEMENT_TOKEN: token }
@@ -464,7 +464,7 @@ describe('tokens on the command line', () => {
       status: 0,
       lines: ['✔ Revoked.'],
     })
-    expect(await run(['schedules', 'list', '--url', url], known)).toMatchObject({ status: 1 })
+    expect(await run(['schedules', 'list', '--url', url], known)).toMatchObject({ status: 4 })
     await server.kill('SIGTERM')
   })
 })

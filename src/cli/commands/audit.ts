@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import pc from 'picocolors'
 import type { Finding } from '../../client/audit.js'
+import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { formatTable } from '../table.js'
 
@@ -32,12 +32,12 @@ Examples:
         if (flags.json) console.log(JSON.stringify(report, null, 2))
         else {
           const counts = `${report.occurrences} occurrences of ${report.schedules} schedules`
-          if (mistakes.length > 0) console.log(`${pc.red('✘')} ${counts}: ${mistakes.length} found.`)
-          else if (explained.length > 0) console.log(`${pc.green('✔')} ${counts}: no mistake found.`)
-          else console.log(`${pc.green('✔')} ${counts}: each has one answer.`)
+          if (mistakes.length > 0) console.log(`${colours.red('✘')} ${counts}: ${mistakes.length} found.`)
+          else if (explained.length > 0) console.log(`${colours.green('✔')} ${counts}: no mistake found.`)
+          else console.log(`${colours.green('✔')} ${counts}: each has one answer.`)
           if (explained.length > 0) {
             console.log(
-              `${pc.yellow('!')} ${explained.length} more differ where other time zone data computed the plan times: no mistakes, not proven either.`,
+              `${colours.yellow('!')} ${explained.length} more differ where other time zone data computed the plan times: no mistakes, not proven either.`,
             )
           }
           printFindings([...mistakes, ...explained])

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import pc from 'picocolors'
+import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 
 export function addDoctor(program: Command): void {
@@ -23,10 +23,10 @@ Examples:
         const { findings: found, zoneData } = await client.doctor()
         if (flags.json) console.log(JSON.stringify(found, null, 2))
         else {
-          console.log(pc.dim(`time zone data ${zoneData}`))
-          if (found.length === 0) console.log(`${pc.green('✔')} Nothing is wrong.`)
+          console.log(colours.dim(`time zone data ${zoneData}`))
+          if (found.length === 0) console.log(`${colours.green('✔')} Nothing is wrong.`)
           for (const { kind, subject, detail, fix } of found) {
-            console.log(`${pc.red('✘')} ${kind.replace('_', ' ')}: ${subject}: ${detail}\n  → ${fix}`)
+            console.log(`${colours.red('✘')} ${kind.replace('_', ' ')}: ${subject}: ${detail}\n  → ${fix}`)
           }
         }
         if (found.length > 0) process.exitCode = 1

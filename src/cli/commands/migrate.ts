@@ -1,9 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Command } from 'commander'
-import { type DatabaseOption, readOptions } from '../../options.js'
-import { migrate, statementsOf } from '../../store/migrate.js'
-import { openDatabase } from '../../store/open.js'
+import type { DatabaseOption } from '../../options.js'
 import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
 
 export function addMigrate(program: Command): void {
@@ -23,6 +21,11 @@ Examples:
   escapement migrate --dry-run > review.sql`,
     )
     .action(async (flags: DatabaseFlags & { dryRun?: boolean; json?: boolean }, command: Command) => {
+      const [{ readOptions }, { migrate, statementsOf }, { openDatabase }] = await Promise.all([
+        import('../../options.js'),
+        import('../../store/migrate.js'),
+        import('../../store/open.js'),
+      ])
       const { database: source, schema } = readOptions({
         database: databaseOf(flags, command),
         ...(flags.schema === undefined ? {} : { schema: flags.schema }),

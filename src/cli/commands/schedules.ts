@@ -1,7 +1,7 @@
 import type { Command } from 'commander'
-import pc from 'picocolors'
 import type { Result } from '../../http-client/index.js'
 import { describe, type Timing } from '../../time/index.js'
+import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
 import { formatTable } from '../table.js'
@@ -28,7 +28,7 @@ Examples:
         if (found.length === 0) return console.log('There are no schedules yet.')
         const rows = found.map((schedule) => [
           schedule.name,
-          schedule.state === 'active' ? pc.green(schedule.state) : schedule.state,
+          schedule.state === 'active' ? colours.green(schedule.state) : schedule.state,
           describe(schedule.timing as Timing),
           schedule.nextAt === null ? '–' : localTime(schedule.nextAt),
           schedule.job,

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
-import pc from 'picocolors'
 import { joinReports, type SweepReport } from '../../transitions/change.js'
+import { colours } from '../colours.js'
 import { loadConfig } from '../config-file.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { formatTable } from '../table.js'
@@ -53,7 +53,7 @@ function formatReport({ tables, errors }: SweepReport): string {
   )
   const lines = errors.map(({ table, key, message }) => {
     const row = key ? ` ${Object.values(key).join(', ')}` : ''
-    return `${pc.red('✘')} ${table}${row}: ${message}`
+    return `${colours.red('✘')} ${table}${row}: ${message}`
   })
   return [formatTable(['TABLE', 'UPDATED', 'DELETED', 'SKIPPED', 'QUARANTINED'], rows), ...lines].join('\n')
 }

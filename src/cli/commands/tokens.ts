@@ -1,8 +1,8 @@
 import { type Command, Option } from 'commander'
-import pc from 'picocolors'
 import { hostNow } from '../../clock.js'
 import type { Result } from '../../http-client/index.js'
 import { durationToMs } from '../../time/duration.js'
+import { colours, errorColours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
 import { formatTable } from '../table.js'
@@ -55,7 +55,9 @@ Examples:
         if (isFirst && (role !== 'admin' || group !== undefined)) console.error(noAdminWarning(tokenHint))
         if (flags.json) return console.log(JSON.stringify(made, null, 2))
         console.log(made.token)
-        console.error(pc.dim(`${describeToken(made)}. It is shown this once: keep it in a safe place.`))
+        console.error(
+          errorColours.dim(`${describeToken(made)}. It is shown this once: keep it in a safe place.`),
+        )
       }),
     )
 
@@ -91,7 +93,7 @@ Examples:
     .action((id: string, flags: ConnectionFlags, command: Command) =>
       withConnection(flags, command, async (client) => {
         await client.tokens.revoke(id)
-        console.log(`${pc.green('✔')} Revoked.`)
+        console.log(`${colours.green('✔')} Revoked.`)
       }),
     )
 }
@@ -99,7 +101,7 @@ Examples:
 /** From the first token on being on the server's machine opens nothing, so that nobody is left who could make another. */
 function noAdminWarning(tokenHint: string): string {
   return (
-    `${pc.yellow('warning:')} This is the first token, and not one that may do all: from now on a server answers nobody without a token, ` +
+    `${errorColours.yellow('warning:')} This is the first token, and not one that may do all: from now on a server answers nobody without a token, ` +
     `and none of them makes tokens or touches what this one may not, until there is an admin's without a group. ${tokenHint}`
   )
 }
@@ -117,7 +119,7 @@ function describeToken({ id, name, role, group, expiresAt }: Token): string {
 }
 
 function rowOf({ id, name, role, group, state, expiresAt, lastUsedAt }: Token): string[] {
-  const shown = state === 'live' ? pc.green(state) : pc.red(state)
+  const shown = state === 'live' ? colours.green(state) : colours.red(state)
   const time = (instant: string | null) => (instant === null ? '–' : localTime(instant))
   return [id, name, role, group ?? '–', shown, time(expiresAt), time(lastUsedAt)]
 }

@@ -1,11 +1,11 @@
 import type { Command } from 'commander'
 import { InvalidArgumentError } from 'commander'
-import pc from 'picocolors'
 import { createEscapement, type Escapement } from '../../escapement.js'
 import type { ListeningServer } from '../../server/listen.js'
 import { SERVE_DEFAULTS, serve } from '../../server/serve.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
+import { colours } from '../colours.js'
 import { loadConfig } from '../config-file.js'
 import { type DatabaseFlags, databaseOf, declareAll, withDatabaseFlags } from '../connection.js'
 import { type LogFlags, loggerOf, withLogFlags } from '../log-flags.js'
@@ -70,7 +70,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
     await escapement.start()
     const where = typeof database === 'string' ? 'PostgreSQL' : `embedded database in ${flags.directory}`
     if (isForPeople) {
-      console.log(`${pc.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
+      console.log(`${colours.bold(`Escapement ${VERSION}`)} on ${where}, ${server.url} (Ctrl+C stops it)`)
     } else logger.info({ version: VERSION, database: where, url: server.url }, 'started')
     await untilSignal(escapement)
     if (isForPeople) console.log('Stopping…')

@@ -1,0 +1,55 @@
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { spawn } from '@lydell/node-pty'
+import xterm from '@xterm/headless'
+
+const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+export interface TerminalOptions {
+  cwd?: string
+  env?: Record<string, string>
+  columns?: number
+  /** Typed as soon as the screen shows what it answers to. */
+  answers?: readonly (readonly [pattern: RegExp, typed: string])[]
+}
+
+export interface TerminalResult {
+  status: number
+  /** What stands on the screen when the program has ended, without colours. */
+  screen: string
+  /** All that was written, with the codes of the terminal. */
+  raw: string
+}
+
+const ROWS = 1_000
+
+/** The compiled program at a pseudo-terminal, as somebody who sits there sees it. */
+export async function inTerminal(
+  args: readonly string[],
+  { cwd, env, columns = 100, answers = [] }: TerminalOptions = {},
+): Promise<TerminalResult> {
+  const { DATABASE_URL: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env
+  const child = spawn(process.execPath, [MAIN, ...args], {
+    name: 'xterm-256color',
+    cols: columns,
+    rows: ROWS,
+    cwd: path.resolve(cwd ?? '.'),
+    env: { ...inherited, ...env } as Record<string, string>,
+  })
+  const screen = new xterm.Terminal({ cols: columns, rows: ROWS, allowProposedApi: true })
+  let raw = ''
+  const waiting = [...answers]
+  child.onData((data) => {
+    raw += data
+    screen.write(data)
+    if (waiting[0]?.[0].test(raw)) child.write(waiting.shift()![1])
+  })
+  const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => child.onExit(resolve))
+  await new Promise<void>((resolve) => screen.write('', resolve))
+  const { active } = screen.buffer
+  const lines = Array.from({ length: active.length }, (_, row) =>
+    active.getLine(row)!.translateToString(true),
+  )
+  screen.dispose()
+  return { status: exitCode, screen: lines.join('\n').trimEnd(), raw }
+}
