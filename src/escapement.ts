@@ -71,7 +71,13 @@ export interface Escapement extends Overview {
   ): Job<StandardSchemaV1.InferInput<Schema>>
   job<Input>(job: Job<Input>): Job<Input>
   /** Compares the ledger with the plan times computed anew; finds nothing where all is well. */
-  audit(range?: { from?: InstantInput; to?: InstantInput }): Promise<AuditReport>
+  audit(range?: {
+    from?: InstantInput
+    to?: InstantInput
+    /** How many schedules to look at; `pageToken` goes on after them. */
+    limit?: number
+    pageToken?: string
+  }): Promise<AuditReport>
   /** What is wrong, with what to do about it; an empty list is health. */
   doctor(): Promise<Diagnosis[]>
   /** Mends damaged cursors; returns the names of the schedules that it mended. */
@@ -273,8 +279,9 @@ function wire(connections: Connections, settings: Settings): Assembly {
       jobs.add(job)
       return job
     },
-    audit: ({ from, to } = {}) =>
+    audit: ({ from, to, ...page } = {}) =>
       audit(createStore(database, settings.schema, clock), ZONE_DATA, {
+        ...page,
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
       }),

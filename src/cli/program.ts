@@ -1,9 +1,16 @@
 import { Command } from 'commander'
 import { VERSION } from '../version.js'
 import { addAudit } from './commands/audit.js'
+import { addClaiming } from './commands/claiming.js'
+import { addCompletion } from './commands/completion.js'
 import { addDoctor } from './commands/doctor.js'
+import { addEvents } from './commands/events.js'
+import { addForecast } from './commands/forecast.js'
 import { addMigrate } from './commands/migrate.js'
+import { addJobs, addQueues, addStatus, addWorkers } from './commands/overview.js'
 import { addPreview } from './commands/preview.js'
+import { addReconcile } from './commands/reconcile.js'
+import { addRuns } from './commands/runs/index.js'
 import { addSchedules } from './commands/schedules.js'
 import { addSweep } from './commands/sweep.js'
 import { addTokens } from './commands/tokens.js'
@@ -16,12 +23,22 @@ const COMMANDS = [
   addUp,
   addMigrate,
   addSchedules,
+  addRuns,
+  addClaiming,
+  addStatus,
+  addJobs,
+  addWorkers,
+  addQueues,
   addPreview,
+  addForecast,
+  addEvents,
   addTransitions,
   addSweep,
   addAudit,
   addDoctor,
+  addReconcile,
   addTokens,
+  addCompletion,
 ]
 
 /** The whole command line. What a command needs beyond its flags is loaded when it runs: help must not wait for it. */

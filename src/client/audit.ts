@@ -8,16 +8,20 @@
  * schedule's `zone_data`; one before it with what its change row says, or with something between the two that nobody
  * wrote down, since newer data that moved no cursor leave no row. Two answers to one plan time are a mistake under any data.
  *
+ * The ledger of a schedule says nothing of another, so that pages of them, each in a snapshot of its own, prove as much as one.
+ *
  * It takes as much memory for a year as for a day: what a schedule has many of is read in portions, and both the plan times and
  * their answers are gone through once, in the order of time. A range of skipped plan times is stepped over.
  */
 import { createBreather } from '../breather.js'
 import { monotonicMs } from '../clock.js'
 import { runIdOf } from '../runs/run-id.js'
+import { isUuid } from '../runs/uuid.js'
 import { type AuditedSchedule, keepAwake, listAudited } from '../store/queries/auditing.js'
 import { readNow } from '../store/queries/schedules.js'
 import type { Session, Store } from '../store/store.js'
 import { formatInstant, type Instant } from '../time/instant.js'
+import { quote, readOrThrow } from '../time/report.js'
 import { Answers } from './audited-answers.js'
 import { type Ledger, readLedgers } from './audited-ledgers.js'
 import {
@@ -34,6 +38,10 @@ export interface AuditOptions {
   from?: Instant
   /** Plan times before this, exclusive. */
   to?: Instant
+  /** How many schedules at most; without it, all of them. */
+  limit?: number
+  /** `nextPageToken` of the report before. */
+  pageToken?: string
 }
 
 export interface Finding {
@@ -54,6 +62,8 @@ export interface AuditReport {
   unexpected: Finding[]
   /** Differences where the plan times were computed with other zone data than this process has: no mistakes. */
   zoneData: Finding[]
+  /** Goes on with the schedules after these; null after the last. */
+  nextPageToken: string | null
 }
 
 /** Schedules that are looked at together. */
@@ -64,6 +74,7 @@ export async function audit(
   zoneData: string,
   options: AuditOptions = {},
 ): Promise<AuditReport> {
+  checkPage(options)
   const report: AuditReport = {
     schedules: 0,
     occurrences: 0,
@@ -71,20 +82,37 @@ export async function audit(
     double: [],
     unexpected: [],
     zoneData: [],
+    nextPageToken: null,
   }
   await store.transaction(async (session, tx) => {
     await tx.script('set transaction isolation level repeatable read, read only')
     const context = { ...options, now: await readNow(session), zoneData, rest: createRest(session) }
-    let after = '00000000-0000-0000-0000-000000000000'
-    for (;;) {
-      const schedules = await listAudited(session, { after, limit: PAGE })
+    let after = options.pageToken ?? '00000000-0000-0000-0000-000000000000'
+    for (let left = options.limit ?? Number.POSITIVE_INFINITY; ; ) {
+      const schedules = await listAudited(session, { after, limit: Math.min(PAGE, left) })
       if (schedules.length === 0) return
       after = schedules.at(-1)!.id
+      left -= schedules.length
       const ledgerOf = await readLedgers(session, schedules, options)
       for (const schedule of schedules) await auditSchedule(schedule, ledgerOf(schedule), context, report)
+      if (left === 0) {
+        report.nextPageToken = after
+        return
+      }
     }
   })
   return report
+}
+
+function checkPage({ limit, pageToken }: AuditOptions): void {
+  readOrThrow('option_invalid', (report) => {
+    if (limit !== undefined && !(Number.isInteger(limit) && limit >= 1)) {
+      report('limit', `${quote(limit)} – must be a whole number from 1 on`)
+    }
+    if (pageToken !== undefined && !isUuid(pageToken))
+      report('pageToken', `${quote(pageToken)} – is not one of ours`)
+    return true
+  })
 }
 
 /** What is compared takes its time: others have their turn meanwhile, and the transaction stays awake. */

@@ -1,4 +1,9 @@
-import { describe, expect, it } from 'vitest'
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { spawnEscapement } from '../support/escapement-process.js'
 import { inTerminal } from '../support/terminal.js'
 
@@ -14,7 +19,32 @@ const preview = [
   '2',
 ]
 
+/** A folder for PATH in which `escapement` is what was built. */
+function installed(): string {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-bin-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
+  const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+  fs.writeFileSync(
+    path.join(folder, 'escapement'),
+    `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`,
+    {
+      mode: 0o755,
+    },
+  )
+  return folder
+}
+
 describe('at a terminal', () => {
+  it('bash completes what is typed', () => {
+    const script = `
+      source <(escapement completion bash)
+      COMP_WORDS=(escapement runs list --trigger ma); COMP_CWORD=4
+      _escapement
+      echo "\${COMPREPLY[*]}"`
+    const env = { ...process.env, PATH: `${installed()}:${process.env.PATH}` }
+    expect(execFileSync('bash', ['-c', script], { env, encoding: 'utf8' })).toBe('manual\n')
+  })
+
   it('a table fits, whatever its width', async () => {
     const { status, screen } = await inTerminal(preview, { columns: 60 })
     expect(status).toBe(0)

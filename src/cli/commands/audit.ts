@@ -1,61 +1,108 @@
 import type { Command } from 'commander'
-import type { Finding } from '../../client/audit.js'
+import type { HttpClient, Result } from '../../http-client/index.js'
 import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { EXIT_STATUS } from '../exit-status.js'
+import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
+import { withProgress } from '../progress.js'
 import { formatTable } from '../table.js'
+import { parseTime, TIME_FLAG_HELP } from '../time-flag.js'
 
+interface AuditFlags extends ConnectionFlags, JsonFlag {
+  from?: string
+  to?: string
+}
+
+type Report = Omit<Result<'getAudit'>, 'nextPageToken'>
+type Finding = Report['missing'][number]
+
+/** Schedules that are asked for at once: seldom more than a second's work. */
+const PAGE = 1_000
 const MOST_SHOWN = 50
+const MISTAKES = ['missing', 'double', 'unexpected'] as const
 
 export function addAudit(program: Command): void {
-  withConnectionFlags(program.command('audit'))
+  withJsonFlag(withConnectionFlags(program.command('audit')))
     .summary('prove that every occurrence has one answer')
     .description(
       'Computes the plan times of every schedule anew, version by version, and compares them with what was recorded.\n' +
         'Ends with status 1 if any is missing, double or unexpected. Differences where the plan times were computed with\n' +
         'other time zone data than this program has are shown as zone_data and are no mistakes.',
     )
-    .option('--json', 'print the result as JSON')
+    .option('--from <time>', `plan times from here on: ${TIME_FLAG_HELP}`, parseTime)
+    .option('--to <time>', 'plan times before this', parseTime)
     .addHelpText(
       'after',
-      `
-Examples:
-  escapement audit
-  escapement audit --json --database postgres://app@localhost/app`,
+      examples(
+        'escapement audit',
+        'escapement audit --from "1 day ago"',
+        'escapement audit --json --database postgres://app@localhost/app',
+      ),
     )
-    .action((flags: ConnectionFlags & { json?: boolean }, command: Command) =>
+    .action((flags: AuditFlags, command: Command) =>
       withConnection(flags, command, async (client) => {
-        const report = await client.audit()
-        const mistakes = (['missing', 'double', 'unexpected'] as const).flatMap((kind) =>
-          rowsOf(kind, report[kind]),
-        )
-        const explained = rowsOf('zone_data', report.zoneData)
-        if (flags.json) console.log(JSON.stringify(report, null, 2))
-        else {
-          const counts = `${report.occurrences} occurrences of ${report.schedules} schedules`
-          if (mistakes.length > 0) console.log(`${colours.red('✘')} ${counts}: ${mistakes.length} found.`)
-          else if (explained.length > 0) console.log(`${colours.green('✔')} ${counts}: no mistake found.`)
-          else console.log(`${colours.green('✔')} ${counts}: each has one answer.`)
-          if (explained.length > 0) {
-            console.log(
-              `${colours.yellow('!')} ${explained.length} more differ where other time zone data computed the plan times: no mistakes, not proven either.`,
-            )
-          }
-          printFindings([...mistakes, ...explained])
-        }
-        if (mistakes.length > 0) process.exitCode = 1
+        const report = await auditAll(client, flags)
+        show(flags, report, () => describeReport(report))
+        if (MISTAKES.some((kind) => report[kind].length > 0)) process.exitCode = EXIT_STATUS.failed
       }),
     )
+}
+
+/** Page after page, so that whoever waits sees how far it has come, and no answer takes long. */
+function auditAll(client: HttpClient, { from, to }: AuditFlags): Promise<Report> {
+  return withProgress('auditing schedules', async (progress) => {
+    const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+    const { schedules } = await client.stats()
+    const total = Object.values(schedules).reduce((sum, count) => sum + count, 0)
+    const whole: Report = {
+      schedules: 0,
+      occurrences: 0,
+      missing: [],
+      double: [],
+      unexpected: [],
+      zoneData: [],
+    }
+    for (let pageToken: string | null = null; ; ) {
+      const page: Result<'getAudit'> = await client.audit({
+        ...range,
+        limit: PAGE,
+        ...(pageToken !== null && { pageToken }),
+      })
+      whole.schedules += page.schedules
+      whole.occurrences += page.occurrences
+      for (const kind of [...MISTAKES, 'zoneData'] as const) whole[kind].push(...page[kind])
+      progress.update(whole.schedules, Math.max(total, whole.schedules))
+      pageToken = page.nextPageToken
+      if (pageToken === null) return whole
+    }
+  })
+}
+
+function describeReport(report: Report): string {
+  const mistakes = MISTAKES.flatMap((kind) => rowsOf(kind, report[kind]))
+  const explained = rowsOf('zone_data', report.zoneData)
+  const count = (value: number) => value.toLocaleString('en')
+  const counts = `${count(report.occurrences)} occurrences of ${count(report.schedules)} schedules`
+  const lines = []
+  if (mistakes.length > 0) lines.push(`${colours.red('✘')} ${counts}: ${count(mistakes.length)} found.`)
+  else if (explained.length > 0) lines.push(`${colours.green('✔')} ${counts}: no mistake found.`)
+  else lines.push(`${colours.green('✔')} ${counts}: each has one answer.`)
+  if (explained.length > 0) {
+    lines.push(
+      `${colours.yellow('!')} ${count(explained.length)} more differ where other time zone data computed the plan times: no mistakes, not proven either.`,
+    )
+  }
+  return [...lines, ...tableOf([...mistakes, ...explained])].join('\n')
 }
 
 function rowsOf(kind: string, findings: readonly Finding[]): string[][] {
   return findings.map(({ schedule, scope, planTime, detail }) => [kind, schedule, scope, planTime, detail])
 }
 
-function printFindings(findings: readonly string[][]): void {
-  if (findings.length === 0) return
+function tableOf(findings: readonly string[][]): string[] {
+  if (findings.length === 0) return []
   const shown = findings.slice(0, MOST_SHOWN)
-  console.log(`\n${formatTable(['FINDING', 'SCHEDULE', 'SCOPE', 'PLAN TIME', 'DETAIL'], shown)}`)
-  if (findings.length > MOST_SHOWN) {
-    console.log(`… and ${findings.length - MOST_SHOWN} more (--json has all)`)
-  }
+  const table = formatTable(['FINDING', 'SCHEDULE', 'SCOPE', 'PLAN TIME', 'DETAIL'], shown)
+  const rest = findings.length - shown.length
+  return ['', table, ...(rest > 0 ? [`… and ${rest} more (--json has all)`] : [])]
 }

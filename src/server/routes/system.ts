@@ -3,7 +3,7 @@ import { hostNow } from '../../clock.js'
 import { zoneDataVersion } from '../../time/zone.js'
 import { VERSION } from '../../version.js'
 import { routesOf, spec } from '../route.js'
-import { durationInput, instant, instantInput, text } from '../schemas/basics.js'
+import { durationInput, id, instant, instantInput, text, wholeNumber } from '../schemas/basics.js'
 
 const Claiming = z
   .object({
@@ -26,6 +26,10 @@ const AuditReport = z
     double: z.array(Finding).describe('Plan times with two answers.'),
     unexpected: z.array(Finding).describe('Answers to plan times that nobody expected.'),
     zoneData: z.array(Finding).describe('Differences that other zone data explain: no mistakes.'),
+    nextPageToken: z
+      .string()
+      .nullable()
+      .describe('Goes on with the schedules after these; null after the last.'),
   })
   .meta({ id: 'AuditReport' })
 
@@ -81,7 +85,14 @@ export const SYSTEM_SPECS = {
     role: 'viewer',
     summary: 'Prove that every occurrence has one answer',
     description: 'Computes all plan times anew; with many schedules that takes a while.',
-    query: z.strictObject({ from: instantInput.exactOptional(), to: instantInput.exactOptional() }),
+    query: z.strictObject({
+      from: instantInput.exactOptional(),
+      to: instantInput.exactOptional(),
+      limit: wholeNumber(1, 1_000_000)
+        .exactOptional()
+        .describe('How many schedules; all of them by default.'),
+      pageToken: id.exactOptional().describe('`nextPageToken` of the report before.'),
+    }),
     answer: AuditReport,
     problems: ['option_invalid'],
   }),
