@@ -1,5 +1,6 @@
 import type { EscapementOptions } from './options.js'
 import type { AnyJob } from './runs/job.js'
+import type { Notification } from './runs/notification.js'
 import type { ScheduleDefinition } from './schedules/schedule.js'
 import type { TransitionDeclaration } from './transitions/declaration.js'
 import type { DeclaredTable } from './transitions/row-declaration.js'
@@ -11,8 +12,10 @@ export interface EscapementConfig {
   schedules?: Readonly<Record<string, ScheduleDefinition>>
   /** By table, or as `fromDrizzle` and `fromPrisma` give them: what becomes of rows when their time comes. */
   transitions?: Readonly<Record<string, TransitionDeclaration>> | readonly DeclaredTable[]
+  /** Who is told, by a run, of what goes wrong. */
+  notify?: readonly Notification[]
   /** The command line decides the database; all else can be set here. */
-  options?: Omit<EscapementOptions, 'database' | 'clock' | 'logger'>
+  options?: Omit<EscapementOptions, 'database' | 'clock' | 'logger' | 'notify'>
 }
 
 /** Gives the configuration its type; it does nothing else. */

@@ -19,6 +19,7 @@ import {
   type Listener,
   type MissedEvents,
 } from './events/bus.js'
+import { noticeCreated, tellCreated } from './events/run-events.js'
 import {
   type EscapementOptions,
   readOptions,
@@ -189,11 +190,13 @@ function wire(connections: Connections, settings: Settings): Assembly {
     logger,
     jobs,
     version: VERSION,
-    onBroken(broken) {
+    rules: settings.notify,
+    onFollowed({ broken, notices }) {
       for (const { scheduleId, schedule, version, reason } of broken) {
         logger.warn({ schedule, reason }, 'a schedule is broken: it runs no more until it is resumed')
         bus.emit('schedule.broken', { scheduleId, schedule, version, reason })
       }
+      tellCreated(bus, notices.map(noticeCreated))
     },
     ...settings.worker,
   })

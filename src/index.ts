@@ -65,6 +65,8 @@ export {
   type ScopeProvider,
 } from './runs/job.js'
 export type { JobPolicies } from './runs/job-policies.js'
+export type { NoticeEvent } from './runs/notice.js'
+export type { NoticeEventName, Notification } from './runs/notification.js'
 export {
   type ExponentialBackoff,
   NonRetryableError,

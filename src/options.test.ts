@@ -7,6 +7,7 @@ import { SYNC_DEFAULTS } from './client/sync.js'
 import { HTTP_CLIENT_DEFAULTS } from './http-client/transport.js'
 import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
+import { NOTIFICATION_DEFAULTS } from './runs/notification.js'
 import { RETRY_DEFAULTS } from './runs/retry-delay.js'
 import { SCHEDULER_DEFAULTS } from './scheduler/scheduler.js'
 import { POLICY_DEFAULTS } from './schedules/policies.js'
@@ -24,6 +25,7 @@ describe('readOptions', () => {
       schema: 'pg_mine',
       scheduler: { batch: 0, size: 1, retention: { failed: 'long', suceeded: '1 day' } },
       worker: { concurency: 1, concurrency: 1e30, queues: [], drain: '30 days' },
+      notify: [{ on: ['run.failed'] }],
     }
     expect(() => readOptions(wrong as never)).toThrowError(
       [
@@ -32,6 +34,7 @@ describe('readOptions', () => {
         'worker.concurency: unknown option (did you mean "concurrency"?)',
         'scheduler.retention.suceeded: unknown option (did you mean "succeeded"?)',
         `scheduler.retention.failed: "long" – is not a duration such as '90s', '15 minutes', '1 hour 30 minutes' or 'P1M'`,
+        'notify[0].job: undefined – must be a job or the name of one',
         'schema: "pg_mine" – names that begin with pg_ belong to PostgreSQL',
         'scheduler.batch: 0 – must be a whole number from 1 to 2147483647',
         'worker.concurrency: 1e+30 – must be a whole number from 1 to 2147483647',
@@ -89,6 +92,7 @@ describe('documented defaults', () => {
     ['schedules/policies.ts', 'PolicyFields', POLICY_DEFAULTS],
     ['runs/job.ts', 'JobDefinition', JOB_DEFAULTS],
     ['runs/retry-delay.ts', 'RetryPolicy', RETRY_DEFAULTS],
+    ['runs/notification.ts', 'Notification', NOTIFICATION_DEFAULTS],
     ['scheduler/scheduler.ts', 'SchedulerOptions', SCHEDULER_DEFAULTS],
     ['worker/worker.ts', 'WorkerOptions', WORKER_DEFAULTS],
     ['sweeper/sweeper.ts', 'SweeperOptions', SWEEPER_DEFAULTS],

@@ -1,6 +1,7 @@
 import type { Clock } from './clock.js'
 import { databaseClock } from './clock.js'
 import { type Logger, silentLogger } from './logger.js'
+import { type NoticeRule, type Notification, readNotifications } from './runs/notification.js'
 import { isStorable } from './runs/storable.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
 import type { DatabaseSource } from './store/open.js'
@@ -41,12 +42,19 @@ export interface EscapementOptions {
   scheduler?: SchedulerOptions
   worker?: WorkerOptions
   sweeper?: SweeperOptions
+  /**
+   * Who is told, by a run, that a schedule is broken or that a run has failed. What fails in a worker of this process is told by
+   * these: give all processes with workers the same.
+   * @default []
+   */
+  notify?: readonly Notification[]
 }
 
 export const ESCAPEMENT_DEFAULTS = {
   database: { directory: './.escapement' },
   schema: 'escapement',
   migrate: true,
+  notify: [],
 } satisfies EscapementOptions
 
 export interface Settings {
@@ -58,15 +66,27 @@ export interface Settings {
   scheduler: { batch: number; retention: Retention | null }
   worker: Required<WorkerOptions>
   sweeper: SweeperSettings
+  notify: readonly NoticeRule[]
 }
 
 type SweeperSettings = TransitionHooks & Required<Omit<SweeperOptions, keyof TransitionHooks>>
 
+const FIELDS = [
+  'database',
+  'schema',
+  'migrate',
+  'logger',
+  'clock',
+  'scheduler',
+  'worker',
+  'sweeper',
+  'notify',
+] satisfies (keyof EscapementOptions)[]
+
 /** Checks all options and fills in the defaults; every mistake is reported at once. */
 export function readOptions(options: EscapementOptions): Settings {
   return readOrThrow('option_invalid', (report) => {
-    const known = ['database', 'schema', 'migrate', 'logger', 'clock', 'scheduler', 'worker', 'sweeper']
-    refuseUnknown(options, '', known, report)
+    refuseUnknown(options, '', FIELDS, report)
     refuseUnknown(options.scheduler ?? {}, 'scheduler.', Object.keys(SCHEDULER_DEFAULTS), report)
     refuseUnknown(options.worker ?? {}, 'worker.', Object.keys(WORKER_DEFAULTS), report)
     refuseUnknown(options.sweeper ?? {}, 'sweeper.', [...Object.keys(SWEEPER_DEFAULTS), ...HOOKS], report)
@@ -82,6 +102,7 @@ export function readOptions(options: EscapementOptions): Settings {
       },
       worker: { ...WORKER_DEFAULTS, ...options.worker },
       sweeper: { ...SWEEPER_DEFAULTS, ...options.sweeper },
+      notify: readNotifications(options.notify ?? ESCAPEMENT_DEFAULTS.notify, 'notify', report),
     }
     checkDatabase(settings.database, report)
     checkSchema(settings.schema, report)

@@ -37,7 +37,7 @@ export async function loadConfig(given: string | undefined): Promise<EscapementC
   return { ...config, file }
 }
 
-const FIELDS = ['jobs', 'schedules', 'transitions', 'options'] satisfies (keyof EscapementConfig)[]
+const FIELDS = ['jobs', 'schedules', 'transitions', 'notify', 'options'] satisfies (keyof EscapementConfig)[]
 
 function checkConfig(config: Record<string, unknown>, file: string): void {
   const refuse = (message: string) => {

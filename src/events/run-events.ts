@@ -1,4 +1,5 @@
 import type { CancelledRun } from '../store/queries/cancelling.js'
+import type { InsertedNotice } from '../store/queries/notices.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import type { EventBus, RunEvent } from './bus.js'
 
@@ -41,6 +42,11 @@ export function runEventOf(run: {
     durationMs: null,
     error: null,
   }
+}
+
+/** What is told of a notice that was just made, as of any direct run. */
+export function noticeCreated({ id, job }: InsertedNotice): RunEvent {
+  return runEventOf({ id, job, schedule_id: null, scope: null, plan_time: null, attempt: 0 })
 }
 
 /** The same after an attempt. */

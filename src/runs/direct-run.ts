@@ -44,6 +44,9 @@ export interface DirectRun {
   traceContext: string | null
 }
 
+/** What the keys of our own runs begin with. */
+export const OWN_KEYS = 'escapement:'
+
 const FIELDS: readonly string[] = ['input', 'at', 'queue', 'priority', 'key'] satisfies (keyof EnqueueItem)[]
 /** An error that shows so many mistakes says enough. */
 const MOST_MISTAKES = 20
@@ -103,13 +106,21 @@ function readTerms(job: string, item: EnqueueItem, report: Report): DirectRun {
     input: 'null',
     queue: readLabel(queue, 'queue', report),
     priority: readPriority(priority, 'priority', report),
-    key: key === undefined ? null : readText(key, 'key', report),
+    key: key === undefined ? null : readKey(key, report),
     at: null,
     delayMs: 0,
     traceContext: null,
   }
   if (at !== undefined) readAt(run, at, report)
   return run
+}
+
+function readKey(given: unknown, report: Report): string {
+  const key = readText(given, 'key', report)
+  if (typeof key === 'string' && key.startsWith(OWN_KEYS)) {
+    report('key', `${quote(key)} – keys that begin with ${OWN_KEYS} belong to Escapement`)
+  }
+  return key
 }
 
 function readAt(run: DirectRun, at: unknown, report: Report): void {

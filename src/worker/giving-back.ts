@@ -1,3 +1,5 @@
+import type { NoticeRule } from '../runs/notification.js'
+import type { Followed } from '../store/queries/ends.js'
 import { leaseKey, releaseLeases } from '../store/queries/leases.js'
 import { recordOutcomes } from '../store/queries/outcomes.js'
 import type { Store } from '../store/store.js'
@@ -20,16 +22,16 @@ export async function giveBack(
   store: Store,
   leases: LeaseKeeper,
   executions: readonly Execution[],
-): Promise<void> {
+  rules: readonly NoticeRule[],
+): Promise<Followed> {
   for (const execution of executions) execution.isGivenUp = true
   const unfinished = new Map(leases.held().map((lease) => [leaseKey(lease), lease]))
   const stale = executions.filter(({ row, leaseToken, job, isWaiting }) => {
     return job.onStale === 'fail' && !isWaiting && unfinished.delete(leaseKey({ runId: row.id, leaseToken }))
   })
-  if (stale.length > 0)
-    await recordOutcomes(
-      store,
-      stale.map((execution) => outcomeOf(execution, STALE)),
-    )
+  const outcomes = stale.map((execution) => outcomeOf(execution, STALE))
+  const { broken, notices } =
+    outcomes.length > 0 ? await recordOutcomes(store, outcomes, rules) : { broken: [], notices: [] }
   if (unfinished.size > 0) await releaseLeases(store, [...unfinished.values()])
+  return { broken, notices }
 }

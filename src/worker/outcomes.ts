@@ -1,5 +1,6 @@
 import { createGatherer } from '../gather.js'
-import type { Breakage } from '../schedules/breaker.js'
+import type { NoticeRule } from '../runs/notification.js'
+import type { Followed } from '../store/queries/ends.js'
 import { type Outcome, recordOutcomes } from '../store/queries/outcomes.js'
 import { isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
@@ -14,13 +15,14 @@ export interface OutcomeRecorder {
 
 export function createOutcomeRecorder(
   store: Store,
-  onBroken: (broken: readonly Breakage[]) => void,
+  rules: readonly NoticeRule[],
+  onFollowed: (followed: Followed) => void,
 ): OutcomeRecorder {
   const { write, idle } = createGatherer<Outcome, boolean>({
     async writeBatch(outcomes) {
-      const { counted, broken } = await recordOutcomes(store, outcomes)
-      if (broken.length > 0) onBroken(broken)
-      return counted
+      const recorded = await recordOutcomes(store, outcomes, rules)
+      onFollowed(recorded)
+      return recorded.counted
     },
     isDivisible: isRefusal,
   })

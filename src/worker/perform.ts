@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Logger } from '../logger.js'
+import type { NoticeRule } from '../runs/notification.js'
 import { storableJson } from '../runs/storable.js'
-import type { Breakage } from '../schedules/breaker.js'
 import type { Transaction } from '../store/database.js'
-import { type EndedRun, followLater } from '../store/queries/ends.js'
-import { type Outcome, recordIn, wasRecorded } from '../store/queries/outcomes.js'
+import { type Followed, followLater } from '../store/queries/ends.js'
+import { type Outcome, type Recorded, recordIn, wasRecorded } from '../store/queries/outcomes.js'
 import { isRefusal } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
 import { type Execution, execute, failureOf, outcomeOf } from './execute.js'
@@ -24,9 +24,11 @@ export function createPerformer(parts: {
   /** Over connections that handlers may hold for as long as they take. */
   transactions: Store
   logger: Logger
-  onBroken(broken: readonly Breakage[]): void
+  rules: readonly NoticeRule[]
+  onFollowed(followed: Followed): void
 }): Performer {
-  const { outcomes, transactions, logger } = parts
+  const { outcomes, transactions, logger, rules, onFollowed } = parts
+  const { channel } = transactions
 
   async function perform(execution: Execution, onHandled: () => void): Promise<Outcome | null> {
     if (execution.job.transactional) return performInTransaction(execution).finally(onHandled)
@@ -41,16 +43,16 @@ export function createPerformer(parts: {
    */
   async function performInTransaction(execution: Execution): Promise<Outcome | null> {
     const failed = deferred<Outcome>()
-    let done: { outcome: Outcome; broken: Breakage[]; unlocked: EndedRun[] } | undefined
+    let done: { outcome: Outcome; recorded: Recorded } | undefined
     const committed = beginWhenPossible(execution, async (session, tx) => {
       const outcome = await execute(execution, logger, tx)
       if (outcome.state !== 'succeeded') {
         failed.resolve(outcome)
         throw new RolledBack()
       }
-      const { counted, broken, unlocked } = await recordIn(session, [outcome])
-      if (!counted[0]) throw new LeaseGone()
-      done = { outcome, broken, unlocked }
+      const recorded = await recordIn(session, [outcome], { channel, rules })
+      if (!recorded.counted[0]) throw new LeaseGone()
+      done = { outcome, recorded }
     })
     try {
       const failure = await Promise.race([committed, failed.promise])
@@ -66,11 +68,12 @@ export function createPerformer(parts: {
       if (failure || !done || !(await wasRecorded(transactions, done.outcome).catch(() => false)))
         return failure
     }
-    if (done!.broken.length > 0) parts.onBroken(done!.broken)
-    await followLater(transactions, done!.unlocked).catch((error) =>
+    const { outcome, recorded } = done!
+    onFollowed(recorded)
+    await followLater(transactions, recorded.unlocked, rules).then(onFollowed, (error) =>
       logger.warn({ err: error }, 'a lane is filled later'),
     )
-    return done!.outcome
+    return outcome
   }
 
   /**

@@ -1,7 +1,8 @@
 import { monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
-import type { Breakage } from '../schedules/breaker.js'
+import type { NoticeRule } from '../runs/notification.js'
+import type { Followed } from '../store/queries/ends.js'
 import { type RecoveredRun, recoverExpiredLeases } from '../store/queries/leases.js'
 import { lookAfterWorkers } from '../store/queries/workers.js'
 import type { Store } from '../store/store.js'
@@ -39,17 +40,22 @@ export function createWatch(parts: {
   bus: EventBus
   logger: Logger
   onRecovered(runs: readonly RecoveredRun[]): void
-  onBroken(broken: readonly Breakage[]): void
+  rules: readonly NoticeRule[]
+  onFollowed(followed: Followed): void
 }): Watch {
-  const { store, workerId, registration, leases, bus, logger } = parts
+  const { store, workerId, registration, leases, bus, logger, rules } = parts
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
   async function recover(held: readonly string[]): Promise<void> {
     for (;;) {
-      const { recovered, broken } = await recoverExpiredLeases(store, { held, limit: RECOVERY_BATCH })
+      const { recovered, ...followed } = await recoverExpiredLeases(store, {
+        held,
+        limit: RECOVERY_BATCH,
+        rules,
+      })
       parts.onRecovered(recovered)
-      if (broken.length > 0) parts.onBroken(broken)
+      parts.onFollowed(followed)
       if (recovered.length < RECOVERY_BATCH) return
     }
   }

@@ -9,8 +9,9 @@ import type { Logger } from '../logger.js'
 import { createPulse, type PulseState } from '../pulse.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
-import type { Breakage } from '../schedules/breaker.js'
+import type { NoticeRule } from '../runs/notification.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
+import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import type { Store } from '../store/store.js'
@@ -85,23 +86,36 @@ export function createWorker(parts: {
   queues: readonly string[]
   drain: DurationInput
   version: string
-  onBroken(broken: readonly Breakage[]): void
+  /** Who is told of what fails. */
+  rules: readonly NoticeRule[]
+  onFollowed(followed: Followed): void
 }): Worker {
-  const { store, bus, logger, jobs, concurrency, queues, onBroken } = parts
+  const { store, bus, logger, jobs, concurrency, queues, rules, onFollowed } = parts
   const id = randomUUID()
   const wait = createWait(parts.clock)
   const pulse = createPulse()
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
   const claims = createClaims(store, jobs, { workerId: id, queues })
   const leases = createLeaseKeeper(store, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
-  const outcomes = createOutcomeRecorder(store, onBroken)
+  const outcomes = createOutcomeRecorder(store, rules, onFollowed)
   const progress = createProgressWriter(store, bus, logger)
-  const watch = createWatch({ store, workerId: id, registration, leases, bus, logger, onRecovered, onBroken })
+  const watch = createWatch({
+    store,
+    workerId: id,
+    registration,
+    leases,
+    bus,
+    logger,
+    rules,
+    onRecovered,
+    onFollowed,
+  })
   const performer = createPerformer({
     outcomes,
     transactions: parts.transactions,
     logger,
-    onBroken,
+    rules,
+    onFollowed,
   })
   /** What is claimed and whose outcome is not written down yet. */
   const inHand = new Map<Promise<void>, Execution>()
@@ -247,7 +261,7 @@ export function createWorker(parts: {
     await Promise.race([Promise.allSettled(inHand.keys()), timeout])
     deadline.abort()
     try {
-      await giveBack(store, leases, [...inHand.values()])
+      onFollowed(await giveBack(store, leases, [...inHand.values()], rules))
     } finally {
       leases.abandon(stopped())
     }

@@ -48,10 +48,10 @@ async function claimed(fields: Partial<ScheduleDefinition> = {}) {
     return rows.map(({ id }) => ({ runId: id, leaseToken, leaseMs: LEASE_MS }))
   }
   const recover = async (held: string[] = []) =>
-    (await recoverExpiredLeases(store, { held, limit: 10 })).recovered
+    (await recoverExpiredLeases(store, { held, limit: 10, rules: [] })).recovered
   const [lease] = await claim()
   const run = async () => (await h.runs.list({ schedule: 's' }))[0]!
-  const counted = async (...outcomes: Outcome[]) => (await recordOutcomes(store, outcomes)).counted
+  const counted = async (...outcomes: Outcome[]) => (await recordOutcomes(store, outcomes, [])).counted
   return { h, store, clock, claim, recover, run, counted, lease: lease! }
 }
 

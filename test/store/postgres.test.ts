@@ -361,7 +361,7 @@ describe('two connections', () => {
         state: 'succeeded',
         result: '1',
       } as const
-      outcome = recordOutcomes(store, [done])
+      outcome = recordOutcomes(store, [done], [])
       // Time enough for it to be done, if it did not wait for us.
       await new Promise((resolve) => setTimeout(resolve, 100))
     })

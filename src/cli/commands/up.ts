@@ -49,6 +49,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
   const logger = loggerOf(flags)
   const escapement = await createEscapement({
     ...config.options,
+    ...(config.notify && { notify: config.notify }),
     logger,
     database,
     ...(flags.schema === undefined ? {} : { schema: flags.schema }),

@@ -3,12 +3,14 @@
  * gets its next cursor, and a breaker counts. Whoever ends runs locks the cursors of their schedules first, and only of
  * those for which something may follow: a success touches a breaker only if it has something to forget.
  */
+import type { NoticeRule } from '../../runs/notification.js'
 import type { RunState, RunTrigger } from '../../runs/run.js'
 import { type Breakage, type Breaker, countFailures } from '../../schedules/breaker.js'
 import { durationToMs } from '../../time/duration.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { restartAfter } from './after.js'
 import { fillLanes } from './lanes.js'
+import { type InsertedNotice, insertNotices } from './notices.js'
 
 export interface EndedRun {
   schedule_id: string
@@ -19,6 +21,13 @@ export interface EndedRun {
   has_errors: boolean
   has_breaker: boolean
   lane: number | null
+}
+
+/** What came of runs that ended, beyond themselves. */
+export interface Followed {
+  /** Schedules that their breakers have taken out. */
+  broken: Breakage[]
+  notices: InsertedNotice[]
 }
 
 /** Manual and backfilled runs say nothing about the schedule, nor does one that its gate turned away. */
@@ -69,11 +78,17 @@ interface BreakerRow {
  * In a transaction of its own, for schedules whose cursors were not locked when their runs ended. Dying before it leaves
  * a run waiting, and reconciling finds it.
  */
-export async function followLater(store: Store, ended: readonly EndedRun[]): Promise<void> {
-  if (ended.length === 0) return
-  await store.transaction(async (session) => {
+export async function followLater(
+  store: Store,
+  ended: readonly EndedRun[],
+  rules: readonly NoticeRule[],
+): Promise<Followed> {
+  if (ended.length === 0) return { broken: [], notices: [] }
+  return store.transaction(async (session) => {
     await lockForEnds(session, ended)
-    await followEnds(session, ended)
+    const broken = await followEnds(session, ended)
+    const notices = await insertNotices(session, { channel: store.channel, rules }, { failed: [], broken })
+    return { broken, notices }
   })
 }
 

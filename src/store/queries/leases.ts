@@ -1,8 +1,9 @@
+import type { NoticeRule } from '../../runs/notification.js'
 import type { RunTrigger } from '../../runs/run.js'
-import type { Breakage } from '../../schedules/breaker.js'
 import { msUntil } from '../ms-until.js'
 import { NOW, type Session, type Store } from '../store.js'
-import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
+import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
+import { insertNotices } from './notices.js'
 import { notify } from './notifying.js'
 
 export interface HeldLease {
@@ -101,11 +102,11 @@ export interface RecoveredRun {
  */
 export async function recoverExpiredLeases(
   store: Store,
-  { held, limit }: { held: readonly string[]; limit: number },
-): Promise<{ recovered: RecoveredRun[]; broken: Breakage[] }> {
+  { held, limit, rules }: { held: readonly string[]; limit: number; rules: readonly NoticeRule[] },
+): Promise<Followed & { recovered: RecoveredRun[] }> {
   const expired = await store.query<EndedRun & { id: string }>(LIST_EXPIRED, [store.now(), held, limit])
-  if (expired.length === 0) return { recovered: [], broken: [] }
-  const { rows, broken, unlocked } = await store.transaction(async (session) => {
+  if (expired.length === 0) return { recovered: [], broken: [], notices: [] }
+  const { rows, broken, notices, unlocked } = await store.transaction(async (session) => {
     const mayFollow = ({ schedule_id, lane, has_breaker }: EndedRun) =>
       schedule_id && (lane !== null || has_breaker)
     const locked = await lockForEnds(session, expired.filter(mayFollow))
@@ -119,14 +120,20 @@ export async function recoverExpiredLeases(
       session,
       ended.filter(({ schedule_id }) => locked.has(schedule_id)),
     )
+    const failed = rows.filter(({ state }) => state === 'failed').map(({ id }) => id)
     return {
       rows,
       broken,
+      notices: await insertNotices(session, { channel: store.channel, rules }, { failed, broken }),
       unlocked: ended.filter(({ schedule_id, lane }) => lane !== null && !locked.has(schedule_id)),
     }
   })
-  await followLater(store, unlocked)
-  return { recovered: rows, broken }
+  const later = await followLater(store, unlocked, rules)
+  return {
+    recovered: rows,
+    broken: [...broken, ...later.broken],
+    notices: [...notices, ...later.notices],
+  }
 }
 
 type RecoveredRow = RecoveredRun & {

@@ -1,7 +1,8 @@
+import type { NoticeRule } from '../../runs/notification.js'
 import type { RunTrigger } from '../../runs/run.js'
-import type { Breakage } from '../../schedules/breaker.js'
 import { NOW, type Session, type Store } from '../store.js'
-import { type EndedRun, followEnds, followLater, lockForEnds } from './ends.js'
+import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
+import { insertNotices, isTold, type Noticing } from './notices.js'
 
 /** How one attempt ended, as it is written down. */
 export type Outcome = {
@@ -27,10 +28,9 @@ export type Outcome = {
     }
 )
 
-export interface Recorded {
+export interface Recorded extends Followed {
   /** Whether each outcome counted, in the order in which they were given. */
   counted: boolean[]
-  broken: Breakage[]
   /** Runs that got a lane after they were claimed: what follows of them is left to `followLater`, after the commit. */
   unlocked: EndedRun[]
 }
@@ -43,27 +43,45 @@ export interface Recorded {
  * `= any` beside the join, which leads to the primary key, and ask for nothing else that the planner takes for rare: not for
  * the state, by whose index it would walk past all that was ever running.
  */
-export async function recordOutcomes(store: Store, outcomes: readonly Outcome[]): Promise<Recorded> {
-  const recorded = outcomes.some(mayFollow)
-    ? await store.transaction((session) => recordIn(session, outcomes))
-    : await recordAlone(store, outcomes)
-  await followLater(store, recorded.unlocked)
+export async function recordOutcomes(
+  store: Store,
+  outcomes: readonly Outcome[],
+  rules: readonly NoticeRule[],
+): Promise<Recorded> {
+  const { channel } = store
+  const recorded =
+    outcomes.some(mayFollow) || mayBeTold(outcomes, rules)
+      ? await store.transaction((session) => recordIn(session, outcomes, { channel, rules }))
+      : await recordAlone(store, outcomes)
+  const { broken, notices } = await followLater(store, recorded.unlocked, rules)
+  recorded.broken.push(...broken)
+  recorded.notices.push(...notices)
   return recorded
+}
+
+function mayBeTold(outcomes: readonly Outcome[], rules: readonly NoticeRule[]): boolean {
+  return isTold(rules, 'run.failed') && outcomes.some(({ state }) => state === 'failed')
 }
 
 async function recordAlone(session: Session, outcomes: readonly Outcome[]): Promise<Recorded> {
   const { counted, ended } = await record(session, outcomes)
-  return { counted, broken: [], unlocked: ended.filter(({ lane }) => lane !== null) }
+  return { counted, broken: [], notices: [], unlocked: ended.filter(({ lane }) => lane !== null) }
 }
 
 /** The same in a transaction that is under way: with what a transactional handler has written. */
-export async function recordIn(session: Session, outcomes: readonly Outcome[]): Promise<Recorded> {
+export async function recordIn(
+  session: Session,
+  outcomes: readonly Outcome[],
+  noticing: Noticing,
+): Promise<Recorded> {
   const locked = await lockForEnds(session, outcomes.filter(mayFollow).map(endOf))
-  const { counted, ended } = await record(session, outcomes)
+  const { counted, ended, failed } = await record(session, outcomes)
   const isLocked = ({ schedule_id }: EndedRun) => locked.has(schedule_id)
+  const broken = await followEnds(session, ended.filter(isLocked))
   return {
     counted,
-    broken: await followEnds(session, ended.filter(isLocked)),
+    broken,
+    notices: await insertNotices(session, noticing, { failed, broken }),
     unlocked: ended.filter((end) => end.lane !== null && !isLocked(end)),
   }
 }
@@ -87,9 +105,10 @@ function endOf({ of, state, totals }: Outcome): EndedRun {
 async function record(
   session: Session,
   outcomes: readonly Outcome[],
-): Promise<{ counted: boolean[]; ended: EndedRun[] }> {
+): Promise<{ counted: boolean[]; ended: EndedRun[]; failed: string[] }> {
   const counted = outcomes.map(() => false)
   const ended: EndedRun[] = []
+  const failed: string[] = []
   const write = async (
     statement: (session: Session, group: never) => Promise<WrittenRow[]>,
     group: Placed[],
@@ -99,6 +118,7 @@ async function record(
       const { outcome, index } = group[position - 1]!
       counted[index] = true
       if (outcome.of !== null) ended.push({ ...endOf(outcome), lane })
+      if (outcome.state === 'failed') failed.push(outcome.runId)
     }
   }
   // Runs are locked in the order of their ids, whoever locks them.
@@ -123,7 +143,7 @@ async function record(
     refused.map(({ outcome }) => outcome),
   )
   for (const position of before) counted[refused[position - 1]!.index] = true
-  return { counted, ended }
+  return { counted, ended, failed }
 }
 
 interface Placed {
