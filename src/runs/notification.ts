@@ -5,7 +5,7 @@ import { quote, type Report } from '../time/report.js'
 import { DEFAULT_QUEUE, readJobName, readJson, readLabel, readPriority } from './assignment.js'
 import type { AnyJob } from './job.js'
 
-export const NOTICE_EVENT_NAMES = ['schedule.broken', 'run.failed'] as const
+const NOTICE_EVENT_NAMES = ['schedule.broken', 'run.failed'] as const
 
 /** What somebody can be told of by a notice. */
 export type NoticeEventName = (typeof NOTICE_EVENT_NAMES)[number]

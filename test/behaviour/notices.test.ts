@@ -1,7 +1,11 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { every, type NoticeEvent, type Notification } from '../../src/index.js'
+import { readOptions } from '../../src/options.js'
 import type { Database, Queryable, Transaction } from '../../src/store/database.js'
+import { followLater } from '../../src/store/queries/ends.js'
+import { createStore } from '../../src/store/store.js'
 import { createHarness, type Harness } from '../../src/testing/harness.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
 import { alteredDatabase, freshSchemaName } from '../support/database.js'
 
 const BOTH = ['schedule.broken', 'run.failed'] as const
@@ -252,6 +256,37 @@ describe('notices', () => {
     await h.schedules.put('s', { job: 'careful', timing: every('1 hour'), breaker: { failures: 1 } })
     await h.advance('0s')
     expect(words().sort()).toEqual(['00:00 careful run.failed', '00:00 s schedule.broken'])
+  })
+
+  it('tell of a schedule that breaks when its run got a lane only after it was claimed', async () => {
+    const { id } = await h.schedules.put('s', {
+      job: 'work',
+      timing: every('1 hour'),
+      overlap: 'skip',
+      breaker: { failures: 1 },
+      paused: true,
+    })
+    await h.schedules.resume('s')
+    const store = createStore(h.escapement.database, schema, createManualClock(h.now().getTime()))
+    const ended = {
+      schedule_id: id,
+      state: 'failed',
+      trigger: 'scheduled',
+      plan_time: h.now(),
+      has_errors: false,
+      has_breaker: true,
+      lane: 0,
+    } as const
+    const { broken, notices: made } = await followLater(
+      store,
+      [ended],
+      readOptions({ notify: NOTIFY }).notify,
+    )
+    expect(broken).toMatchObject([{ schedule: 's' }])
+    expect(made).toHaveLength(2)
+    await h.advance('0s')
+    expect(words()).toEqual(['00:00 s schedule.broken'])
+    expect(told[0]!.event).toMatchObject({ runId: null, error: null })
   })
 
   it('are there if, and only if, that is written down of which they tell', async () => {

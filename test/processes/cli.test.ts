@@ -207,6 +207,7 @@ describe('up', () => {
     onTestFinished(() => void process.child.kill('SIGKILL'))
     await process.line(/a run succeeded/)
     await process.line(/a run failed/)
+    await process.line(/run.failed: on purpose/)
     await process.line(/started/)
     expect(await process.kill('SIGTERM')).toBe(0)
     const records = process.lines.map((line) => JSON.parse(line))
@@ -217,7 +218,8 @@ describe('up', () => {
     expect(named('hello')).toEqual([
       { ...occurrence, level: 'info', msg: 'hello', step: 1, job: 'speaks', schedule: 's' },
     ])
-    expect(named('a run succeeded')).toEqual([
+    expect(named('run.failed: on purpose')).toMatchObject([{ job: 'tells', of: 't' }])
+    expect(named('a run succeeded').filter(({ job }) => job === 'speaks')).toEqual([
       { ...ended, level: 'info', msg: 'a run succeeded', job: 'speaks', schedule: 's' },
     ])
     expect(named('a run failed')).toEqual([
