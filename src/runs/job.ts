@@ -20,6 +20,8 @@ export interface HandlerContext<Input = unknown, Transactional extends boolean =
   job: string
   input: Input
   run: Run
+  /** The name that its schedule has; null for a direct run, and when the schedule is gone. */
+  schedule: string | null
   /** Numbered from 1. */
   attempt: number
   /** The nominal instant of the occurrence; null for a direct run. Use it instead of the time of day. */

@@ -21,6 +21,7 @@ export function contextOf(
   return {
     job: row.job,
     input,
+    schedule: row.schedule_name,
     attempt: row.attempt,
     planTime: row.plan_time,
     scope: row.scope,

@@ -213,7 +213,12 @@ describe('running', () => {
     await h.runs.enqueue('wrapped', null, { key: 'order-17' })
     await h.advance('1 second')
     expect(seen).toMatchObject([
-      { run: { key: 'order-17', error: null }, previousPlanTime: null, log: { info: expect.any(Function) } },
+      {
+        run: { key: 'order-17', error: null },
+        schedule: null,
+        previousPlanTime: null,
+        log: { info: expect.any(Function) },
+      },
       { run: { key: 'order-17', error: { code: 'handler_error', message: 'not yet' } } },
     ])
     expect(seen[0]!.signal).toBeInstanceOf(AbortSignal)
