@@ -79,3 +79,6 @@ function firstMistake(items: readonly (readonly [string, unknown])[]) {
   }
   return null
 }
+
+/** What a run keeps of what its handler returned, as JSON. */
+export const LARGEST_RESULT_BYTES = 16 * 1024

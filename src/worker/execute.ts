@@ -2,7 +2,7 @@ import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { type AnyJob, checkInput, type HandlerTransaction } from '../runs/job.js'
 import { isNonRetryable, isRetryAfter, retryDelayMs } from '../runs/retry-delay.js'
-import { storableJson, storablePrefix } from '../runs/storable.js'
+import { LARGEST_RESULT_BYTES, storableJson, storablePrefix } from '../runs/storable.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import { durationToMs } from '../time/duration.js'
@@ -27,7 +27,6 @@ export interface Execution {
 }
 
 const LONGEST_MESSAGE = 4_000
-const LARGEST_RESULT_BYTES = 16 * 1024
 
 /** Runs the handler and says how it ended. Never rejects: whatever a handler does costs its own slot only. */
 export async function execute(
