@@ -50,6 +50,10 @@ export type {
   ScheduleEvent,
 } from './events/bus.js'
 export type { ClaimedRun, LocalEventMap } from './events/local-events.js'
+export { httpJob } from './http-job/http-job.js'
+export type { HttpJobInput } from './http-job/input.js'
+export type { HttpJobOptions } from './http-job/options.js'
+export type { HttpJobResult } from './http-job/outcome.js'
 export type { Logger } from './logger.js'
 export type { DatabaseOption, EscapementOptions, Role, StartOptions } from './options.js'
 export type { DirectRunOptions, EnqueueItem } from './runs/direct-run.js'

@@ -5,6 +5,7 @@ import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SEARCH_DEFAULTS } from './client/searching.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
 import { HTTP_CLIENT_DEFAULTS } from './http-client/transport.js'
+import { HTTP_JOB_DEFAULTS } from './http-job/options.js'
 import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
 import { JOB_DEFAULTS } from './runs/job.js'
 import { NOTIFICATION_DEFAULTS } from './runs/notification.js'
@@ -101,6 +102,7 @@ describe('documented defaults', () => {
     ['server/listen.ts', 'ListenOptions', LISTEN_DEFAULTS],
     ['server/options.ts', 'HandlerOptions', HANDLER_DEFAULTS],
     ['server/serve.ts', 'ServeOptions', SERVE_DEFAULTS],
+    ['http-job/options.ts', 'HttpJobOptions', HTTP_JOB_DEFAULTS],
     ['http-client/transport.ts', 'HttpClientOptions', HTTP_CLIENT_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {
     const source = fs.readFileSync(new URL(file, import.meta.url), 'utf8')

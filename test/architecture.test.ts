@@ -13,7 +13,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['schedules', 'runs', 'transitions', 'clock'],
   ['store', 'wait', 'gather', 'breather', 'pulse', 'shared-reading', 'tracing'],
   ['events'],
-  ['client', 'scheduler', 'worker', 'sweeper'],
+  ['client', 'scheduler', 'worker', 'sweeper', 'http-job'],
   ['escapement', 'options', 'config'],
   ['server', 'http-client', 'testing', 'adapters', 'index'],
   ['cli'],
