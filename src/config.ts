@@ -1,3 +1,4 @@
+import type { HttpJobOptions } from './http-job/options.js'
 import type { EscapementOptions } from './options.js'
 import type { AnyJob } from './runs/job.js'
 import type { Notification } from './runs/notification.js'
@@ -14,6 +15,8 @@ export interface EscapementConfig {
   transitions?: Readonly<Record<string, TransitionDeclaration>> | readonly DeclaredTable[]
   /** Who is told, by a run, of what goes wrong. */
   notify?: readonly Notification[]
+  /** How the built-in job `http` calls; false for a process without it. A job of that name in `jobs` takes its place. */
+  http?: HttpJobOptions | false
   /** The command line decides the database; all else can be set here. */
   options?: Omit<EscapementOptions, 'database' | 'clock' | 'logger' | 'notify'>
 }

@@ -37,7 +37,14 @@ export async function loadConfig(given: string | undefined): Promise<EscapementC
   return { ...config, file }
 }
 
-const FIELDS = ['jobs', 'schedules', 'transitions', 'notify', 'options'] satisfies (keyof EscapementConfig)[]
+const FIELDS = [
+  'jobs',
+  'schedules',
+  'transitions',
+  'http',
+  'notify',
+  'options',
+] satisfies (keyof EscapementConfig)[]
 
 function checkConfig(config: Record<string, unknown>, file: string): void {
   const refuse = (message: string) => {
@@ -46,7 +53,7 @@ function checkConfig(config: Record<string, unknown>, file: string): void {
   for (const field of Object.keys(config)) {
     if (!(FIELDS as string[]).includes(field)) refuse(`${field}: unknown field${didYouMean(field, FIELDS)}`)
   }
-  const { jobs = [], schedules = {}, transitions = {} } = config
+  const { jobs = [], schedules = {}, transitions = {}, http = {} } = config
   if (!Array.isArray(jobs)) refuse('jobs: must be a list of what defineJob gives')
   const stranger = (jobs as unknown[]).findIndex((job) => !isJob(job))
   if (stranger >= 0) refuse(`jobs[${stranger}]: must come from defineJob('name', { handler })`)
@@ -55,6 +62,9 @@ function checkConfig(config: Record<string, unknown>, file: string): void {
   }
   if (typeof transitions !== 'object' || transitions === null) {
     refuse('transitions: must be an object, by table, or a list of what fromDrizzle and fromPrisma give')
+  }
+  if (http !== false && (typeof http !== 'object' || http === null || Array.isArray(http))) {
+    refuse('http: must be an object with options of the job http, or false')
   }
 }
 

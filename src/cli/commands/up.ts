@@ -5,6 +5,7 @@ import type { ListeningServer } from '../../server/listen.js'
 import { SERVE_DEFAULTS, serve } from '../../server/serve.js'
 import { isEmbedded } from '../../store/pglite.js'
 import { VERSION } from '../../version.js'
+import { allJobs } from '../built-in-jobs.js'
 import { colours } from '../colours.js'
 import { loadConfig } from '../config-file.js'
 import { type DatabaseFlags, databaseOf, declareAll, withDatabaseFlags } from '../connection.js'
@@ -45,6 +46,7 @@ Examples:
 
 async function up(flags: UpFlags, command: Command): Promise<void> {
   const config = await loadConfig(flags.config)
+  const jobs = allJobs(config)
   const database = databaseOf(flags, command)
   const logger = loggerOf(flags)
   const escapement = await createEscapement({
@@ -58,7 +60,7 @@ async function up(flags: UpFlags, command: Command): Promise<void> {
   try {
     // The port first: what cannot run must not have changed anything.
     server = await serve(escapement, { host: flags.host, port: flags.port, logger })
-    for (const job of config.jobs ?? []) escapement.job(job)
+    for (const job of jobs) escapement.job(job)
     await declareAll(escapement, config)
     await escapement.schedules.sync(config.schedules ?? {}, {
       source: 'config',
