@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'database_unreachable'
   | 'database_unusable'
   | 'database_busy'
+  | 'session_needed'
   | 'directory_in_use'
   | 'directory_unusable'
   | 'schema_newer'

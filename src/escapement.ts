@@ -46,6 +46,7 @@ import { ZONE_DATA } from './time/zone-data.js'
 import { outsideOfTraces } from './tracing.js'
 import { createTransitionRegistry } from './transitions/registry.js'
 import { VERSION } from './version.js'
+import { longestSleepMs } from './wait.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
 /** A scheduler and run queue on one database. */
@@ -139,7 +140,13 @@ export interface Assembly {
 
 export async function assemble(options: EscapementOptions): Promise<Assembly> {
   const settings = readOptions(options)
-  const connections = await openDatabase(settings.database)
+  const connections = await openDatabase(settings.database, settings.pooler)
+  if (settings.pooler === 'detect' && connections.inner.mode === 'pooled') {
+    settings.logger.info(
+      { pooler: true },
+      'a transaction pooler stands before the database: other processes are looked for by polling',
+    )
+  }
   try {
     await prepareSchema(connections.outer, settings)
   } catch (error) {
@@ -211,7 +218,11 @@ function wire(connections: Connections, settings: Settings): Assembly {
     tables,
     hooks,
     batchSize,
-    intervalMs: durationToMs(interval, 'sweeper.interval'),
+    // Whom no trigger can wake looks by itself as often as the other loops do.
+    intervalMs: Math.min(
+      durationToMs(interval, 'sweeper.interval'),
+      wake && !inner.canListen ? longestSleepMs(inner) : Number.POSITIVE_INFINITY,
+    ),
     retentionMs: retention === false ? null : durationToMs(retention, 'sweeper.retention'),
   })
   const transitions = createTransitions({
@@ -233,6 +244,8 @@ function wire(connections: Connections, settings: Settings): Assembly {
     bus.on(name, () => scheduler.wake())
   }
   bus.on('run.created', () => worker.wake())
+  // Else a notification says so, to all processes alike.
+  if (!inner.canListen) bus.on('run.cancelled', () => worker.check())
   const wakeUp = (payload: string) => {
     if (payload === 'cancelled') return worker.check()
     if (payload === 'transitions') return sweeper.wake()

@@ -24,6 +24,7 @@ describe('readOptions', () => {
     const wrong = {
       databse: 'x',
       schema: 'pg_mine',
+      pooler: 'yes',
       scheduler: { batch: 0, size: 1, retention: { failed: 'long', suceeded: '1 day' } },
       worker: { concurency: 1, concurrency: 1e30, queues: [], drain: '30 days' },
       notify: [{ on: ['run.failed'] }],
@@ -36,6 +37,7 @@ describe('readOptions', () => {
         'scheduler.retention.suceeded: unknown option (did you mean "succeeded"?)',
         `scheduler.retention.failed: "long" – is not a duration such as '90s', '15 minutes', '1 hour 30 minutes' or 'P1M'`,
         'notify[0].job: undefined – must be a job or the name of one',
+        'pooler: "yes" – must be true, false or "detect"',
         'schema: "pg_mine" – names that begin with pg_ belong to PostgreSQL',
         'scheduler.batch: 0 – must be a whole number from 1 to 2147483647',
         'worker.concurrency: 1e+30 – must be a whole number from 1 to 2147483647',
@@ -59,6 +61,18 @@ describe('readOptions', () => {
     'postgresql://me:p%40ss@db:5433/x?sslmode=require',
   ])('takes %j as a database', (database) => {
     expect(readOptions({ database }).database).toBe(database)
+  })
+
+  it.each(['memory:', { directory: 'x' }])('refuses a pooler before %j', (database) => {
+    expect(() => readOptions({ database, pooler: true })).toThrowError(
+      /^pooler: true – there is a pooler only/,
+    )
+    expect(readOptions({ database, pooler: false }).pooler).toBe(false)
+  })
+
+  it('takes a pooler before a server', () => {
+    expect(readOptions({ database: 'postgres://localhost/x', pooler: true }).pooler).toBe(true)
+    expect(() => readOptions({ database: 5 as never, pooler: true })).toThrowError(/^database: must be/)
   })
 
   it.each([{}, { directory: '' }, 5, null])('refuses %j as a database', (database) => {

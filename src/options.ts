@@ -4,7 +4,8 @@ import { type Logger, silentLogger } from './logger.js'
 import { type NoticeRule, type Notification, readNotifications } from './runs/notification.js'
 import { isStorable } from './runs/storable.js'
 import { SCHEDULER_DEFAULTS, type SchedulerOptions } from './scheduler/scheduler.js'
-import type { DatabaseSource } from './store/open.js'
+import { type DatabaseSource, isServer } from './store/open.js'
+import type { PoolerOption } from './store/pooler-probe.js'
 import type { ClientLike, PoolLike } from './store/postgres-session.js'
 import type { Retention } from './store/queries/pruning.js'
 import { SWEEPER_DEFAULTS, type SweeperOptions } from './sweeper/sweeper.js'
@@ -36,6 +37,12 @@ export interface EscapementOptions {
    * @default true
    */
   migrate?: boolean
+  /**
+   * Whether a transaction pooler (PgBouncer in transaction mode) stands before PostgreSQL. Then nothing is kept in sessions: other
+   * processes are looked for by polling, and a killed worker is missed when its leases end. `detect` finds it out at the start.
+   * @default 'detect'
+   */
+  pooler?: PoolerOption
   logger?: Logger
   /** Whose clock decides; only tests have a reason to set it (see `escapement/testing`). */
   clock?: Clock
@@ -54,6 +61,7 @@ export const ESCAPEMENT_DEFAULTS = {
   database: { directory: './.escapement' },
   schema: 'escapement',
   migrate: true,
+  pooler: 'detect',
   notify: [],
 } satisfies EscapementOptions
 
@@ -61,6 +69,7 @@ export interface Settings {
   database: DatabaseOption
   schema: string
   migrate: boolean
+  pooler: PoolerOption
   logger: Logger
   clock: Clock
   scheduler: { batch: number; retention: Retention | null }
@@ -75,6 +84,7 @@ const FIELDS = [
   'database',
   'schema',
   'migrate',
+  'pooler',
   'logger',
   'clock',
   'scheduler',
@@ -94,6 +104,7 @@ export function readOptions(options: EscapementOptions): Settings {
       database: options.database ?? ESCAPEMENT_DEFAULTS.database,
       schema: options.schema ?? ESCAPEMENT_DEFAULTS.schema,
       migrate: options.migrate ?? ESCAPEMENT_DEFAULTS.migrate,
+      pooler: options.pooler ?? ESCAPEMENT_DEFAULTS.pooler,
       logger: options.logger ?? silentLogger,
       clock: options.clock ?? databaseClock,
       scheduler: {
@@ -105,6 +116,7 @@ export function readOptions(options: EscapementOptions): Settings {
       notify: readNotifications(options.notify ?? ESCAPEMENT_DEFAULTS.notify, 'notify', report),
     }
     checkDatabase(settings.database, report)
+    checkPooler(settings, report)
     checkSchema(settings.schema, report)
     checkCount(settings.scheduler.batch, 'scheduler.batch', report)
     checkCount(settings.worker.concurrency, 'worker.concurrency', report)
@@ -169,6 +181,14 @@ function checkDatabase(database: unknown, report: Report): void {
   if (typeof given?.connect === 'function' || typeof given?.query === 'function') return
   if (typeof given?.directory === 'string' && given.directory !== '') return
   report('database', 'must be a PostgreSQL URL, "memory:", { directory }, or a pg pool or client')
+}
+
+function checkPooler({ pooler, database }: Settings, report: Report): void {
+  if (typeof pooler !== 'boolean' && pooler !== 'detect') {
+    report('pooler', `${quote(pooler)} – must be true, false or "detect"`)
+  } else if (pooler === true && !isServer(database)) {
+    report('pooler', 'true – there is a pooler only before a PostgreSQL URL, pool or client of your own')
+  }
 }
 
 // PostgreSQL cuts longer names silently, and reserves pg_ for itself.

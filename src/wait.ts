@@ -1,6 +1,12 @@
 import type { Clock } from './clock.js'
 
 /**
+ * The longest sleep of a loop: bounds how late it sees what another process did whose notification was lost, or which can
+ * send it none.
+ */
+export const longestSleepMs = ({ canListen }: { canListen: boolean }): number => (canListen ? 5_000 : 1_000)
+
+/**
  * The sleep of a loop: ends after the time given, when woken, or when stopped. A wake that comes while the loop is at
  * work is remembered, so that none falls between looking and sleeping.
  */

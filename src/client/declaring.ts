@@ -299,6 +299,17 @@ async function ensureIndexes(
         `has no index, and that of a partitioned table is yours to build: ${statement}`,
       )
     }
+  } else if (database.mode === 'pooled') {
+    for (const index of wanting) {
+      const how = 'cannot be built behind a transaction pooler; declare it once over a direct connection'
+      const isInvalid = states.get(index) === 'invalid'
+      tell(
+        index,
+        isInvalid
+          ? `its index is invalid, and ${how}, or drop it and create it`
+          : `its index ${how}, or create it`,
+      )
+    }
   } else {
     logger.info(
       { table: table.name, indexes: wanting.map(({ name }) => name) },

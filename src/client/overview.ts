@@ -2,6 +2,7 @@ import { type JobPolicies, policiesOf } from '../runs/job-policies.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { RunState } from '../runs/run.js'
 import type { ScheduleState } from '../schedules/schedule.js'
+import type { ConnectionMode } from '../store/database.js'
 import {
   countQueues,
   listPublished,
@@ -69,7 +70,14 @@ export interface Stats {
   /** How long after they were eligible the last runs that succeeded were started, in milliseconds; null where there are none. */
   lateness: { runs: number; p50: number; p95: number; p99: number } | null
   claiming: ClaimingStatus
-  database: { kind: 'postgres' | 'pglite'; version: string; schema: string; schemaVersion: number }
+  database: {
+    kind: 'postgres' | 'pglite'
+    /** How the process that was asked is connected: behind a transaction pooler it is `pooled`. */
+    mode: ConnectionMode
+    version: string
+    schema: string
+    schemaVersion: number
+  }
 }
 
 export interface Overview {
@@ -111,6 +119,7 @@ export function createOverview(
       claiming: status,
       database: {
         kind: store.database.kind,
+        mode: store.database.mode,
         version: row.server_version,
         schema: store.schema,
         schemaVersion: row.schema_version,

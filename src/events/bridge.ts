@@ -45,6 +45,7 @@ export function createBridge(store: Store, bus: EventBus, logger: Logger): Bridg
   }
 
   let listeners = 0
+  let isDeafnessTold = false
   let listening: Promise<() => Promise<void>> | undefined
 
   async function leave(): Promise<void> {
@@ -65,6 +66,10 @@ export function createBridge(store: Store, bus: EventBus, logger: Logger): Bridg
         return left
       }
       listeners += 1
+      if (!store.database.canListen && !isDeafnessTold) {
+        isDeafnessTold = true
+        logger.info({}, 'events of other processes are not heard: these connections cannot listen')
+      }
       listening ??= store.database.listen(store.eventsChannel, receive)
       try {
         await listening

@@ -14,7 +14,7 @@ import { isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import type { DurationInput } from '../time/duration.js'
 import { TIMING_KINDS } from '../time/timing.js'
-import { createWait } from '../wait.js'
+import { createWait, longestSleepMs } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
 import { type TickReport, tick } from './tick.js'
@@ -42,8 +42,6 @@ export const SCHEDULER_DEFAULTS = {
 
 /** Of a herd: while the database records one, this process plans the other. */
 const BATCHES_AT_ONCE = 2
-/** The longest sleep: bounds how late a change is seen whose notification was lost. */
-const MAX_SLEEP_MS = 5_000
 const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
@@ -85,6 +83,7 @@ export function createScheduler(parts: {
   const upkeep = createUpkeep(verbParts, parts.retention, logger)
   const wait = createWait(parts.clock)
   const pulse = createPulse()
+  const maxSleepMs = longestSleepMs(store.database)
   const providers = createProviders(jobs, wait.wake)
   /** How many schedules a batch takes at the moment. */
   let reach = batch
@@ -190,10 +189,10 @@ export function createScheduler(parts: {
         backoffMs = FIRST_BACKOFF_MS
         pulse.passed(0)
         if (hasMoreUpkeep) continue
-        const ms = (await msUntilWake(store, takeable())) ?? MAX_SLEEP_MS
+        const ms = (await msUntilWake(store, takeable())) ?? maxSleepMs
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
-        const sleepMs = ms > 0 ? Math.min(ms, MAX_SLEEP_MS) : busyMs
+        const sleepMs = ms > 0 ? Math.min(ms, maxSleepMs) : busyMs
         pulse.passed(sleepMs)
         await wait.sleep(sleepMs)
       } catch (error) {

@@ -26,6 +26,11 @@ export interface Transaction extends Queryable {
 export interface Database extends Queryable {
   readonly kind: 'postgres' | 'pglite'
 
+  readonly mode: ConnectionMode
+
+  /** Whether notifications can come at all. Loops look more often where they cannot, as nobody wakes them. */
+  readonly canListen: boolean
+
   /**
    * Commits when `work` resolves, rolls back when it rejects, and resolves only when the commit is durable.
    * A transaction that the server turned into a rollback rejects.
@@ -41,7 +46,7 @@ export interface Database extends Queryable {
 
   /**
    * One connection for several statements that no transaction can hold, such as an index that is built concurrently under a
-   * session's lock. What is set on it must be reset.
+   * session's lock. What is set on it must be reset. Refused with `session_needed` behind a transaction pooler.
    */
   session<T>(work: (session: Queryable) => Promise<T>): Promise<T>
 
@@ -68,6 +73,12 @@ export interface Database extends Queryable {
   /** Waits for what is under way, then lets go of the database. Later calls are refused with `closed`. */
   close(): Promise<void>
 }
+
+/**
+ * `direct`: a session lasts as long as its connection. `pooled`: a transaction pooler stands in between, and each transaction may
+ * have another session, which others have before and after it. What is done to that outside of a transaction is done to them.
+ */
+export type ConnectionMode = 'direct' | 'pooled'
 
 /**
  * The two ways into one database: our own loops must not wait for a connection that a handler holds, nor for one that

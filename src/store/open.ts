@@ -1,5 +1,6 @@
 import type { Connections, Database, PoolUse } from './database.js'
 import { type EmbeddedDatabase, openPGlite } from './pglite.js'
+import type { PoolerOption } from './pooler-probe.js'
 import { borrowClient, borrowPool, openPostgres } from './postgres.js'
 import type { ClientLike, PoolLike } from './postgres-session.js'
 
@@ -7,12 +8,21 @@ import type { ClientLike, PoolLike } from './postgres-session.js'
 export type DatabaseSource = string | { directory: string } | Database | PoolLike | ClientLike
 
 /** Opens whichever database was asked for; the caller has checked that it is one of these. */
-export async function openDatabase(wanted: DatabaseSource): Promise<Connections> {
+export async function openDatabase(
+  wanted: DatabaseSource,
+  pooler: PoolerOption = 'detect',
+): Promise<Connections> {
   if (wanted === 'memory:') return embedded(await openPGlite({}))
-  if (typeof wanted === 'string') return openPostgres(wanted)
+  if (typeof wanted === 'string') return openPostgres(wanted, pooler)
   if ('directory' in wanted) return embedded(await openPGlite({ directory: wanted.directory }))
   if (isDatabase(wanted)) return both({ ...bound(wanted), close: async () => {} }, () => [])
-  return isPool(wanted) ? borrowPool(wanted) : borrowClient(wanted as ClientLike)
+  return isPool(wanted) ? borrowPool(wanted, pooler) : borrowClient(wanted as ClientLike, pooler)
+}
+
+/** Whether connections of our own are opened to a server, or the caller's are used. */
+export function isServer(wanted: DatabaseSource): boolean {
+  if (typeof wanted !== 'object') return wanted !== 'memory:'
+  return !('directory' in wanted) && !isDatabase(wanted)
 }
 
 function embedded(database: EmbeddedDatabase): Connections {
@@ -31,6 +41,8 @@ function isDatabase(wanted: object): wanted is Database {
 function bound(database: Database): Database {
   return {
     kind: database.kind,
+    mode: database.mode,
+    canListen: database.canListen,
     query: database.query.bind(database),
     transaction: database.transaction.bind(database),
     longTransaction: database.longTransaction.bind(database),

@@ -84,6 +84,8 @@ async function createData(options: ThreadOptions): Promise<void> {
  */
 class PGliteDatabase implements EmbeddedDatabase {
   readonly kind = 'pglite'
+  readonly mode = 'direct'
+  readonly canListen = true
   readonly lock: DirectoryLock | null
   readonly stopped: Promise<Error>
   readonly #engine: PGliteEngine

@@ -16,13 +16,21 @@ const REASONS: Readonly<Record<string, string>> = {
 /** Says in one line where we tried to connect and what to do; a password in the URL is never repeated. */
 export function unreachable(url: string | undefined, cause: unknown): EscapementError {
   const code = String((cause as { code?: unknown }).code ?? '')
-  const reason = REASONS[code] ?? (cause instanceof Error ? cause.message : String(cause))
+  const message = cause instanceof Error ? cause.message : String(cause)
+  const reason = REASONS[code] ?? refusedParameter(message) ?? message
   const target = url === undefined ? 'the given pool' : describeTarget(url)
   return new EscapementError('database_unreachable', {
     message: `Cannot use PostgreSQL at ${target}: ${reason}`,
     details: { target, code },
     cause,
   })
+}
+
+/** PgBouncer takes few of the parameters that a URL can have. */
+function refusedParameter(message: string): string | undefined {
+  const [, name] = /unsupported startup parameter: (\S+)/.exec(message) ?? []
+  if (name === undefined) return
+  return `the pooler refuses "${name}". Take it out of the URL, or name it in the pooler's ignore_startup_parameters.`
 }
 
 /** Host, port and database of a URL, without user or password. */

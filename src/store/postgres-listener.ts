@@ -10,6 +10,8 @@ import { listenersLockOf } from './store.js'
  * was sent in between is lost, so they had better look. Nothing else depends on it: polling alone is correct.
  */
 export interface Listener {
+  /** Whether anything can be heard. */
+  readonly canListen: boolean
   listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>>
   holdLock(key: string, onChange: (isHeld: boolean) => void): Promise<(() => Promise<void>) | null>
   close(): Promise<void>
@@ -127,6 +129,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   }
 
   return {
+    canListen: true,
     async listen(channel, given) {
       // A listener of its own, so that the same function may listen twice and stop once.
       const listener = (payload: string) => given(payload)
@@ -178,8 +181,9 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   }
 }
 
-/** For connections that cannot spare one: nothing is ever heard, and polling does without. */
+/** For connections that cannot spare one, or whose sessions others share: nothing is ever heard, and polling does without. */
 export const silentListener: Listener = {
+  canListen: false,
   listen: async () => async () => {},
   holdLock: async () => null,
   close: async () => {},

@@ -2,7 +2,7 @@ import type { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
 import { ARRAY_ELEMENTS, PARSERS } from './column-types.js'
-import type { Database, Param, Transaction } from './database.js'
+import type { ConnectionMode, Database, Param, Transaction } from './database.js'
 import { parameterText } from './parameters.js'
 import { createPlaces } from './places.js'
 import type { Listener } from './postgres-listener.js'
@@ -18,6 +18,8 @@ export interface PoolLike {
 
 /** What we need of a caller's connected `pg` client. */
 export interface ClientLike {
+  /** The number of the server's process, as that told it when the connection was opened. */
+  readonly processID?: number | null
   query(config: object): Promise<{ rows: unknown[]; command: string }>
   on(event: string, listener: EventListener): unknown
   off(event: string, listener: EventListener): unknown
@@ -46,6 +48,7 @@ const ALIVE = '-- a handler is at work'
 const ROLLBACK_DEADLINE_MS = 5_000
 
 export interface PoolOwner {
+  mode: ConnectionMode
   listener: Listener
   deadlineMs: Deadline
   /** How many of its connections handlers may hold at once. */
@@ -61,7 +64,7 @@ export interface SoleTransaction {
 
 /** The connection port over a pool. */
 export function overPool(pool: PoolLike, owner: PoolOwner): Database {
-  const { listener, deadlineMs, sole, end } = owner
+  const { mode, listener, deadlineMs, sole, end } = owner
   const inPlace = createPlaces(owner.longTransactions)
   const underWay = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
@@ -95,6 +98,8 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
 
   return {
     kind: 'postgres',
+    mode,
+    canListen: listener.canListen,
     ...(sole && { refuseInsideTransaction }),
     async query(text, params) {
       return await track(() => withClient(pool, deadlineMs, (borrowed) => alone(borrowed, text, params)))
@@ -107,6 +112,7 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
       return await track(() => inPlace(() => transaction(begin, work, silentMs)))
     },
     async session(work) {
+      if (mode === 'pooled') throw sessionNeeded()
       return await track(() =>
         withClient(pool, deadlineMs, (borrowed) =>
           work({ query: (text, params) => alone(borrowed, text, params) }),
@@ -129,14 +135,14 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
 }
 
 /** A pool's client while it is ours. One that is spoiled is thrown away instead of reused. */
-interface Borrowed {
+export interface Borrowed {
   client: ClientLike
   deadlineMs: Deadline
   spoil(error: unknown): void
 }
 
-async function withClient<T>(
-  pool: PoolLike,
+export async function withClient<T>(
+  pool: Pick<PoolLike, 'connect'>,
   deadlineMs: Deadline,
   work: (borrowed: Borrowed) => Promise<T>,
 ): Promise<T> {
@@ -154,7 +160,11 @@ async function withClient<T>(
   }
 }
 
-async function alone<Row>(borrowed: Borrowed, text: string, params?: readonly Param[]) {
+export async function alone<Row>(
+  borrowed: Borrowed,
+  text: string,
+  params?: readonly Param[],
+): Promise<Row[]> {
   try {
     return await run<Row>(borrowed, text, params)
   } catch (error) {
@@ -262,6 +272,14 @@ function soleConnection(): EscapementError {
     message:
       'Escapement was given one connection, and the transaction around this call holds it. ' +
       'Use the `tx` that was handed to the callback, or give a pool of more connections.',
+  })
+}
+
+function sessionNeeded(): EscapementError {
+  return new EscapementError('session_needed', {
+    message:
+      'This needs a session of its own, and behind a transaction pooler there is none. Connect directly to the server for it, ' +
+      'or set `pooler: false` if the pooler keeps a session for each connection.',
   })
 }
 

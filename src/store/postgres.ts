@@ -1,9 +1,10 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
-import type { Connections, PoolUse } from './database.js'
+import type { ConnectionMode, Connections, PoolUse } from './database.js'
+import { type PoolerOption, probeSession } from './pooler-probe.js'
 import { unreachable } from './postgres-errors.js'
-import { type Listener, openListener, silentListener } from './postgres-listener.js'
+import { openListener, silentListener } from './postgres-listener.js'
 import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from './postgres-session.js'
 
 const OLDEST_SERVER = 150_000
@@ -18,7 +19,7 @@ const LONG_TRANSACTIONS = 10
 const POOL_DEFAULT_MAX = 10
 
 /** Opens pools of our own, and refuses at once what could never work: no server, no access, too old. */
-export async function openPostgres(url: string): Promise<Connections> {
+export async function openPostgres(url: string, pooler: PoolerOption): Promise<Connections> {
   const config = {
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -31,38 +32,45 @@ export async function openPostgres(url: string): Promise<Connections> {
     pool.on('error', () => {})
     return pool
   }
-  const listener = openListener(async () => {
-    const client = new pg.Client(config)
-    client.on('error', () => {})
-    await client.connect()
-    return { client, end: () => client.end() }
-  })
-  const shared = { listener, longTransactions: LONG_TRANSACTIONS }
   const innerPool = newPool(INNER_CONNECTIONS)
   const outerPool = newPool(OUTER_CONNECTIONS)
-  const connections: Connections = {
-    inner: overPool(innerPool, { ...shared, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
-    outer: overPool(outerPool, { ...shared, deadlineMs: null, end: () => outerPool.end() }),
-    use: () => [useOf('loops', innerPool), useOf('callers', outerPool)],
-  }
+  const openOwnListener = () =>
+    openListener(async () => {
+      const client = new pg.Client(config)
+      client.on('error', () => {})
+      await client.connect()
+      return { client, end: () => client.end() }
+    })
   try {
+    const mode = await modeOf(innerPool, INNER_CONNECTIONS, pooler)
+    const listener = mode === 'pooled' ? silentListener : openOwnListener()
+    const shared = { mode, listener, longTransactions: LONG_TRANSACTIONS }
+    const connections: Connections = {
+      inner: overPool(innerPool, { ...shared, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
+      outer: overPool(outerPool, { ...shared, deadlineMs: null, end: () => outerPool.end() }),
+      use: () => [useOf('loops', innerPool), useOf('callers', outerPool)],
+    }
     await refuseOldServer(connections)
+    return connections
   } catch (error) {
-    await connections.inner.close()
-    await connections.outer.close()
+    await innerPool.end()
+    await outerPool.end()
     throw error instanceof EscapementError ? error : unreachable(url, error)
   }
-  return connections
+}
+
+/** Whether a transaction pooler stands before the server; found out unless it is said. */
+async function modeOf(pool: PoolLike, connections: number, pooler: PoolerOption): Promise<ConnectionMode> {
+  if (pooler === 'detect') return probeSession(pool, connections)
+  return pooler ? 'pooled' : 'direct'
 }
 
 /**
  * Works on the caller's pool and leaves it open on `close`. One of its connections is kept for notifications, if it
  * has three or more; else they are done without. Handlers hold half of them at most: leases must be renewed meanwhile.
  */
-export async function borrowPool(pool: PoolLike): Promise<Connections> {
-  const max = pool.options?.max ?? POOL_DEFAULT_MAX
-  const listener = max < 3 ? silentListener : openListener(() => keepOne(pool))
-  return borrow(pool, listener, max)
+export function borrowPool(pool: PoolLike, pooler: PoolerOption): Promise<Connections> {
+  return borrow(pool, pool.options?.max ?? POOL_DEFAULT_MAX, pooler)
 }
 
 async function keepOne(pool: PoolLike) {
@@ -74,7 +82,7 @@ async function keepOne(pool: PoolLike) {
  * Works on the caller's single connected client, one transaction at a time, and leaves it connected on `close`. What the
  * caller sends on it meanwhile lands in our transactions: it is for programs that do nothing else with it.
  */
-export function borrowClient(client: ClientLike): Promise<Connections> {
+export function borrowClient(client: ClientLike, pooler: PoolerOption): Promise<Connections> {
   let last: Promise<unknown> = Promise.resolve()
   const takeTurn = async (): Promise<ClientLike> => {
     const before = last
@@ -88,29 +96,32 @@ export function borrowClient(client: ClientLike): Promise<Connections> {
       on: client.on.bind(client),
       off: client.off.bind(client),
       release,
+      processID: client.processID ?? null,
     }
   }
-  return borrow({ connect: takeTurn, totalCount: 1 }, silentListener, 1)
+  return borrow({ connect: takeTurn, totalCount: 1 }, 1, pooler)
 }
 
-async function borrow(pool: PoolLike, listener: Listener, max: number): Promise<Connections> {
-  const shared = {
-    listener,
-    longTransactions: Math.max(1, Math.floor(max / 2)),
-    ...(max === 1 && { sole: new AsyncLocalStorage<SoleTransaction>() }),
-    end: async () => {},
-  }
-  const connections: Connections = {
-    inner: overPool(pool, { ...shared, deadlineMs: LOOP_DEADLINE_MS }),
-    outer: overPool(pool, { ...shared, deadlineMs: null }),
-    use: () => (pool.idleCount === undefined ? [] : [useOf('borrowed', pool)]),
-  }
+async function borrow(pool: PoolLike, max: number, pooler: PoolerOption): Promise<Connections> {
   try {
+    const mode = await modeOf(pool, max, pooler)
+    const shared = {
+      mode,
+      listener: mode === 'pooled' || max < 3 ? silentListener : openListener(() => keepOne(pool)),
+      longTransactions: Math.max(1, Math.floor(max / 2)),
+      ...(max === 1 && { sole: new AsyncLocalStorage<SoleTransaction>() }),
+      end: async () => {},
+    }
+    const connections: Connections = {
+      inner: overPool(pool, { ...shared, deadlineMs: LOOP_DEADLINE_MS }),
+      outer: overPool(pool, { ...shared, deadlineMs: null }),
+      use: () => (pool.idleCount === undefined ? [] : [useOf('borrowed', pool)]),
+    }
     await refuseOldServer(connections)
+    return connections
   } catch (error) {
     throw error instanceof EscapementError ? error : unreachable(undefined, error)
   }
-  return connections
 }
 
 function useOf(name: PoolUse['pool'], pool: PoolLike): PoolUse {

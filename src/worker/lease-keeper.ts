@@ -18,6 +18,8 @@ export interface LeaseKeeper {
   abandon(reason: Error): void
   /** Renews all, not before this call. Returns whether the database answered. */
   renew(): Promise<boolean>
+  /** Whether one of its runs was cancelled, for those whom nobody tells: a renewal finds it too, but only in its turn. */
+  hasCancelled(): Promise<boolean>
   /** Renews one now; rejects if it is lost. */
   renewOne(lease: HeldLease): Promise<void>
   stop(): void
@@ -123,6 +125,10 @@ export function createLeaseKeeper(
 
   return {
     renew,
+    async hasCancelled() {
+      const held = [...leases.values()].map(({ lease }) => lease)
+      return held.length > 0 && (await listCancelled(store, held)).size > 0
+    },
     async renewOne(lease) {
       const kept = await renewLeases(store, [lease])
       if (kept.has(leaseKey(lease))) return

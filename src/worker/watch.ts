@@ -86,6 +86,7 @@ export function createWatch(parts: {
       if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
       if (!isAsTold) await comeBack()
       if (hasExpired) await recover(held)
+      if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
       const untilGraceEndsMs = graceEndsAtMs > monotonicMs() ? graceEndsAtMs - monotonicMs() : WATCH_EVERY_MS
       // Not left for the next turn: recovery is to take seconds.
       return Math.min(WATCH_EVERY_MS, untilGraceEndsMs + SLACK_MS, (msUntilLost ?? WATCH_EVERY_MS) + SLACK_MS)

@@ -16,7 +16,7 @@ import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import type { Store } from '../store/store.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
-import { createWait } from '../wait.js'
+import { createWait, longestSleepMs } from '../wait.js'
 import { startAttemptSpan } from './attempt-span.js'
 import { createClaims } from './claims.js'
 import type { Execution } from './execute.js'
@@ -51,7 +51,6 @@ export interface WorkerOptions {
 
 export const WORKER_DEFAULTS = { concurrency: 10, queues: ['default'], drain: '25s' } satisfies WorkerOptions
 
-const MAX_SLEEP_MS = 5_000
 /** Eligible and yet not claimed: another worker is just taking it, or a limit holds it back. */
 const FIRST_HELD_BACK_MS = 5
 const MAX_HELD_BACK_MS = 1_000
@@ -94,6 +93,7 @@ export function createWorker(parts: {
   const id = randomUUID()
   const wait = createWait(parts.clock)
   const pulse = createPulse()
+  const maxSleepMs = longestSleepMs(store.database)
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
   const claims = createClaims(store, jobs, { workerId: id, queues })
   const leases = createLeaseKeeper(store, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
@@ -231,10 +231,10 @@ export function createWorker(parts: {
         }
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
         if (!stopping && room() > 0 && monotonicMs() >= claimAtMs) {
-          const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? MAX_SLEEP_MS)
+          const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? maxSleepMs)
           mayHaveMore = ms === 0 && (await claim()) > 0
           heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
-          claimAtMs = monotonicMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, MAX_SLEEP_MS))
+          claimAtMs = monotonicMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
         }
         backoffMs = FIRST_BACKOFF_MS
         const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - monotonicMs()

@@ -35,6 +35,10 @@ async function noteIds(): Promise<number[]> {
 }
 
 describe(`database port on ${target}`, () => {
+  it('has sessions of its own, which can listen', () => {
+    expect([database.mode, database.canListen]).toEqual(['direct', true])
+  })
+
   it('shows the session in a zone that is not UTC', async () => {
     expect(await one(`select current_setting('TimeZone') as value`)).not.toMatch(/^(UTC|GMT|Etc)/)
   })

@@ -43,7 +43,13 @@ describe('connections to PostgreSQL', () => {
   it('abandon a statement at its deadline, and its connection with it', async () => {
     const pool = new pg.Pool({ connectionString: postgresUrl(), max: 1 })
     const end = () => pool.end()
-    const database = overPool(pool, { listener: silentListener, deadlineMs: 300, longTransactions: 1, end })
+    const database = overPool(pool, {
+      mode: 'direct',
+      listener: silentListener,
+      deadlineMs: 300,
+      longTransactions: 1,
+      end,
+    })
     onTestFinished(() => database.close())
     const pid = () => database.query('select pg_backend_pid() as pid')
     const before = await pid()

@@ -44,6 +44,8 @@ export async function alteredDatabase(alter: (shared: Database) => Partial<Datab
   const shared = await sharedDatabase()
   return {
     kind: shared.kind,
+    mode: shared.mode,
+    canListen: shared.canListen,
     query: (text, params) => shared.query(text, params),
     transaction: (work) => shared.transaction(work),
     longTransaction: (work, limits) => shared.longTransaction(work, limits),

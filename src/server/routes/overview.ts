@@ -73,6 +73,9 @@ const Stats = z
     }),
     database: z.object({
       kind: z.enum(['postgres', 'pglite']),
+      mode: z
+        .enum(['direct', 'pooled'])
+        .describe('How this server is connected: behind a transaction pooler it is `pooled`.'),
       version: z.string(),
       schema: z.string(),
       schemaVersion: count,
