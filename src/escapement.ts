@@ -1,7 +1,8 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
-import { type Diagnosis, diagnose } from './client/doctor.js'
+import type { Diagnosis } from './client/diagnosis.js'
+import { type Examination, examine } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createGauges, type Gauges } from './client/gauges.js'
 import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
@@ -80,8 +81,10 @@ export interface Escapement extends Overview {
     limit?: number
     pageToken?: string
   }): Promise<AuditReport>
-  /** What is wrong, with what to do about it; an empty list is health. */
+  /** What is wrong or worth knowing, with what to do about it, problems first; an empty list is health. Changes nothing. */
   doctor(): Promise<Diagnosis[]>
+  /** The same with the versions, the schema's level, the skew of the clocks and how long a notification takes. */
+  examine(): Promise<Examination>
   /** Mends damaged cursors; returns the names of the schedules that it mended. */
   reconcile(): Promise<string[]>
   /** How many runs are to come in each bucket of time, by queue and group. */
@@ -275,6 +278,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
   }
 
   const claiming = createClaiming(store, bus)
+  const examineAll = () => examine({ store, zoneData: ZONE_DATA, tables: tables.all })
 
   const escapement: Escapement = {
     ...createOverview(parts, claiming),
@@ -301,10 +305,8 @@ function wire(connections: Connections, settings: Settings): Assembly {
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
       }),
-    async doctor() {
-      await sweeper.tidy()
-      return diagnose(store, ZONE_DATA)
-    },
+    doctor: async () => (await examineAll()).findings,
+    examine: examineAll,
     reconcile: () => reconcile(store, ZONE_DATA),
     forecast: ({ from, to, bucket }) =>
       forecast(store, {

@@ -2,7 +2,8 @@ export type { AuditReport, Finding } from './client/audit.js'
 export type { BackfillOptions, BackfillReport } from './client/backfill.js'
 export type { CancelOptions, RetryReport } from './client/cancelling.js'
 export type { Claiming, ClaimingStatus } from './client/claiming.js'
-export type { Diagnosis } from './client/doctor.js'
+export type { Diagnosis, DiagnosisKind, Severity } from './client/diagnosis.js'
+export type { Examination } from './client/doctor.js'
 export type {
   Enqueued,
   Enqueueing,

@@ -1,34 +1,187 @@
-import { listSymptoms, type Symptom } from '../store/queries/symptoms.js'
-import { countNewerZoneData } from '../store/queries/zone-data.js'
-import type { Store } from '../store/store.js'
+import type { ConnectionMode, Database } from '../store/database.js'
+import { readSchemaLevels } from '../store/migrate.js'
+import { isRefusedByServer } from '../store/refusal.js'
+import { readWithin, type Session, type Store } from '../store/store.js'
+import type { SweptTable } from '../transitions/table.js'
+import { VERSION } from '../version.js'
+import { DIAGNOSIS_KINDS, type Diagnosis, type DiagnosisKind, told } from './diagnosis.js'
+import { examineClaiming, examineFailures, examineLeases, examineWaiting } from './examining/runs.js'
+import {
+  examineBroken,
+  examineOverdue,
+  examineUnplannable,
+  readZoneData,
+  zoneDataDiagnoses,
+} from './examining/schedules.js'
+import {
+  clockDiagnoses,
+  measureNotification,
+  notificationDiagnoses,
+  poolerDiagnoses,
+  readServer,
+  writableDiagnoses,
+} from './examining/session.js'
+import { examineBloat, examineIndexes, examineQuarantine } from './examining/tables.js'
 
-export type Diagnosis = Symptom & {
-  /** What to do about it. */
-  fix: string
+/** What was found, and what it was found with. */
+export interface Examination {
+  /** Problems first; an empty list is health. */
+  findings: Diagnosis[]
+  /** Of this program. */
+  version: string
+  /** Behind a transaction pooler its mode is `pooled`. */
+  database: { kind: Database['kind']; mode: ConnectionMode; version: string }
+  /** The newest migration that the schema has, and that this program knows. */
+  schema: { name: string; level: number; known: number }
+  /** The version of the time zone data of this process. */
+  zoneData: string
+  /** That of the newest that an active schedule was computed with; null where none has a zone. */
+  schedulesZoneData: string | null
+  /** By how much the database's clock is ahead of this host's. */
+  clockSkewMs: number
+  /** How long a notification took from here to here; null where none came, or none can. */
+  notificationMs: number | null
 }
 
-const FIXES: Readonly<Record<Symptom['kind'], string>> = {
-  unplannable: 'put the schedule again with a timing and scopes that work; it is tried again each minute',
-  overdue: 'start a scheduler that has its job: escapement up',
-  expired_lease: 'start a worker that has its job: escapement up',
-  unknown_job: 'start a worker that has this job, or delete the schedules that ask for it',
-  quarantined:
-    'mend the rows, which then are tried again by themselves; if the fault was elsewhere: escapement sweep --quarantined',
-  zone_data: 'run every process that plans or changes schedules on a Node.js that has the newest zone data',
+export interface DoctorParts {
+  store: Store
+  zoneData: string
+  /** What this process has declared. */
+  tables(): readonly SweptTable[]
 }
 
-const MOST_OF_A_KIND = 20
+/** For one statement: where an index is missing it might take for ever. */
+const PATIENCE_MS = 3_000
 
-/** What is wrong with the system as the database sees it; an empty list is health. */
-export async function diagnose(store: Store, zoneData: string): Promise<Diagnosis[]> {
-  const symptoms = [...(await listSymptoms(store, MOST_OF_A_KIND)), ...(await olderZoneData(store, zoneData))]
-  return symptoms.map((symptom) => ({ ...symptom, fix: FIXES[symptom.kind] }))
+/** Looks at everything and changes nothing. What cannot be looked at is a finding too. */
+export async function examine(parts: DoctorParts): Promise<Examination> {
+  const { store, zoneData } = parts
+  const server = await readServer(store)
+  const { applied, known } = await readSchemaLevels(store.database, store.schema)
+  const { mode, canListen, kind } = store.database
+  // Where nobody can listen, the loops know and look more often. A standby can neither.
+  const isExpected = canListen && !server.isStandby
+  const notificationMs = isExpected ? await measureNotification(store) : null
+  const looks = applied === known ? await lookAround(parts) : { findings: [], newest: null }
+  const findings = [
+    ...(applied === known ? [] : schemaDiagnoses(store.schema, applied, known)),
+    ...writableDiagnoses(server),
+    ...clockDiagnoses(server),
+    ...(isExpected ? notificationDiagnoses(notificationMs) : []),
+    ...poolerDiagnoses(mode),
+    ...looks.findings,
+  ]
+  return {
+    findings: findings.sort((a, b) => rank(a.kind) - rank(b.kind)),
+    version: VERSION,
+    database: { kind, mode, version: server.version },
+    schema: { name: store.schema, level: applied, known },
+    zoneData: zoneData || 'unknown',
+    schedulesZoneData: looks.newest,
+    clockSkewMs: server.skewMs,
+    notificationMs: notificationMs === null ? null : Math.round(notificationMs),
+  }
 }
 
-async function olderZoneData(store: Store, zoneData: string): Promise<Symptom[]> {
-  const { schedules, newest } = await countNewerZoneData(store, zoneData)
-  if (schedules === 0) return []
-  const own = zoneData || 'data of an unknown version'
-  const detail = `${schedules} schedules were computed with newer zone data (up to ${newest}) than this process has`
-  return [{ kind: 'zone_data', subject: own, detail }]
+type Look = (session: Session) => Promise<Diagnosis[]>
+
+/** All looks in one transaction that may only read; where one of them fails, each in its own, so that the others still tell. */
+async function lookAround({ store, zoneData, tables }: DoctorParts) {
+  let newest: string | null = null
+  /** What the schedulers and workers of this database see to. */
+  const ofWork: Record<string, Look> = {
+    'unplannable schedules': examineUnplannable,
+    'overdue schedules': examineOverdue,
+    'broken schedules': examineBroken,
+    leases: examineLeases,
+    'waiting runs': examineWaiting,
+  }
+  const looks: Record<string, Look> = {
+    ...ofWork,
+    async 'zone data'(session) {
+      const found = await readZoneData(session, zoneData)
+      newest = found.newest
+      return zoneDataDiagnoses(found, zoneData)
+    },
+    indexes: (session) => examineIndexes(session, store, tables()),
+    'dead rows': (session) => examineBloat(session, store),
+    'failed runs': examineFailures,
+    claiming: examineClaiming,
+  }
+  const findings = await unlessRefused(
+    () => readWithin(store, PATIENCE_MS, (session) => inTurn(Object.values(looks), (look) => look(session))),
+    () =>
+      inTurn(Object.entries(looks), ([what, look]) =>
+        unlessRefused(
+          () => readWithin(store, PATIENCE_MS, look),
+          (error) => unexamined(what, error),
+        ),
+      ),
+  )
+  // In transactions of its own: one that fails is tried again in another way.
+  const aside = await unlessRefused(
+    () => examineQuarantine(store, tables()),
+    (error) => unexamined('rows that were set aside', error),
+  )
+  return { findings: [...findings, ...aside], newest }
+}
+
+async function inTurn<T>(
+  all: readonly T[],
+  examineOne: (each: T) => Promise<Diagnosis[]>,
+): Promise<Diagnosis[]> {
+  const found: Diagnosis[] = []
+  for (const each of all) found.push(...(await examineOne(each)))
+  return found
+}
+
+/** A server that does not answer at all is no finding of ours: there is nobody to ask. */
+async function unlessRefused(
+  read: () => Promise<Diagnosis[]>,
+  otherwise: (error: unknown) => Diagnosis[] | Promise<Diagnosis[]>,
+): Promise<Diagnosis[]> {
+  try {
+    return await read()
+  } catch (error) {
+    if (!isRefusedByServer(error)) throw error
+    return otherwise(error)
+  }
+}
+
+const ORDER = Object.keys(DIAGNOSIS_KINDS)
+const rank = (kind: DiagnosisKind) => ORDER.indexOf(kind)
+
+/** Of another schema than this program works with nothing else can be said. */
+function schemaDiagnoses(name: string, applied: number, known: number): Diagnosis[] {
+  return told('schema', [name], () =>
+    applied < known
+      ? {
+          subject: name,
+          detail: `lacks ${known - applied} of the ${known} migrations that this program works with`,
+          fix: 'apply them',
+          command: 'escapement migrate',
+        }
+      : {
+          subject: name,
+          detail: `was migrated to ${applied} by a newer program; this one knows ${known}`,
+          fix: 'upgrade this program',
+          command: 'npm install escapement@latest',
+        },
+  )
+}
+
+/** The server gave a statement up. */
+const CANCELLED = '57014'
+
+function unexamined(what: string, error: unknown): Diagnosis[] {
+  const { code, message } = error as { code?: unknown; message: string }
+  return told('unexamined', [what], () => ({
+    subject: what,
+    detail: `could not be looked at: ${message}`,
+    fix:
+      code === CANCELLED
+        ? 'mend what else was found, such as a missing index or dead rows, then look again'
+        : 'see that our tables are as the migrations made them, and that this database user may read them',
+    command: null,
+  }))
 }

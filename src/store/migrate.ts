@@ -48,15 +48,23 @@ export async function migrate(
 
 let newestKnown: Promise<number> | undefined
 
+/** The number of the newest migration that the schema has, and of the newest that this program knows. */
+export async function readSchemaLevels(
+  queryable: Queryable,
+  schema: string,
+): Promise<{ applied: number; known: number }> {
+  newestKnown ??= readMigrations(schema).then((migrations) => migrations.at(-1)?.number ?? 0)
+  return { known: await newestKnown, applied: await appliedThrough(queryable, schema) }
+}
+
 /** How the schema compares with what this program works with. Cheap enough to be asked by probes. */
 export async function readSchemaState(
   queryable: Queryable,
   schema: string,
 ): Promise<'current' | 'outdated' | 'newer'> {
-  newestKnown ??= readMigrations(schema).then((known) => known.at(-1)?.number ?? 0)
-  const [newest, applied] = [await newestKnown, await appliedThrough(queryable, schema)]
-  if (applied === newest) return 'current'
-  return applied < newest ? 'outdated' : 'newer'
+  const { applied, known } = await readSchemaLevels(queryable, schema)
+  if (applied === known) return 'current'
+  return applied < known ? 'outdated' : 'newer'
 }
 
 /** All that a migration runs, as one script: for running it, and for showing it first. */

@@ -75,6 +75,14 @@ export function readTogether<T>(store: Store, read: (session: Session) => Promis
   })
 }
 
+/** The same for a look that may be given up: the server ends a statement that takes longer, and says so. */
+export function readWithin<T>(store: Store, ms: number, read: (session: Session) => Promise<T>): Promise<T> {
+  return readTogether(store, async (session) => {
+    await session.query(`set local statement_timeout = ${ms}`)
+    return read(session)
+  })
+}
+
 export function quoteIdentifier(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }

@@ -95,8 +95,6 @@ export interface Sweeper {
   msUntilDue(): Promise<number | null>
   /** Prunes the log, all of it. */
   prune(): Promise<void>
-  /** Forgets what was set aside of rows that are gone or were edited since. */
-  tidy(): Promise<void>
   /** How its loop turns; null where it was not started. */
   pulse(): PulseState | null
 }
@@ -256,7 +254,6 @@ export function createSweeper(parts: {
     },
     msUntilDue: () => nearest(tables.all()),
     prune: () => upkeep.turn(tables.all()),
-    tidy: () => upkeep.tidy(tables.all()),
     wake: wait.wake,
     pulse: pulse.state,
     start() {

@@ -16,8 +16,6 @@ export interface LogUpkeep {
   step(tables: readonly SweptTable[], logged: number): Promise<void>
   /** A whole turn, now. */
   turn(tables: readonly SweptTable[]): Promise<void>
-  /** Of what was set aside only. */
-  tidy(tables: readonly SweptTable[]): Promise<void>
 }
 
 /** Without a retention the log is kept, and only what was set aside is tidied up. */
@@ -75,13 +73,6 @@ export function createLogUpkeep(
     async turn(tables) {
       ;[place, after] = [0, null]
       while (!(await slice(tables)));
-    },
-    async tidy(tables) {
-      for (const table of tables) {
-        for (const field of table.fields) {
-          await pruneQuarantine(store, table, field).catch((error) => tell(error, table, field))
-        }
-      }
     },
   }
 }

@@ -3,8 +3,11 @@ import { every } from '../../src/index.js'
 import type { Param } from '../../src/store/database.js'
 import { listAudited, readFirst } from '../../src/store/queries/auditing.js'
 import { listChanges, listContents } from '../../src/store/queries/changes.js'
+import { listExpiredLeases, listFailing, listUntaken } from '../../src/store/queries/run-symptoms.js'
+import { listBroken, listOverdue, listUnplannable } from '../../src/store/queries/schedule-symptoms.js'
 import { listSchedules } from '../../src/store/queries/schedules.js'
-import { listSymptoms } from '../../src/store/queries/symptoms.js'
+import { listUnseenHolders } from '../../src/store/queries/workers.js'
+import { countNewerZoneData } from '../../src/store/queries/zone-data.js'
 import type { Session } from '../../src/store/store.js'
 import { createHarness } from '../../src/testing/harness.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
@@ -76,6 +79,8 @@ async function passedOver(ask: (session: Session) => Promise<unknown>): Promise<
 }
 
 const page = { after: '', limit: 100 }
+const bounds = { limit: 20, most: 1_000 }
+const late = { ...bounds, lateMs: 60_000 }
 
 describe('what is asked for is found without reading past much else', () => {
   it.each<[string, (session: Session) => Promise<unknown>]>([
@@ -86,7 +91,14 @@ describe('what is asked for is found without reading past much else', () => {
     ['schedules by job', (s) => listSchedules(s, { job: 'odd' }, page)],
     ['schedules by source', (s) => listSchedules(s, { source: 'code' }, page)],
     ['schedules by a prefix and state', (s) => listSchedules(s, { prefix: 's:05', state: 'active' }, page)],
-    ['what could not be planned', (s) => listSymptoms(s, 20)],
+    ['what could not be planned', (s) => listUnplannable(s, bounds)],
+    ['overdue schedules', (s) => listOverdue(s, late)],
+    ['broken schedules', (s) => listBroken(s, bounds)],
+    ['newer zone data', (s) => countNewerZoneData(s, '2026a', 1_000)],
+    ['expired leases', (s) => listExpiredLeases(s, late)],
+    ['workers that hold leases unseen', (s) => listUnseenHolders(s, 60_000)],
+    ['runs that nobody takes', (s) => listUntaken(s, { ...late, aliveMs: 60_000 })],
+    ['jobs that fail', (s) => listFailing(s, { ...bounds, atLeast: 10, withinMs: 86_400_000 })],
     ['the newest changes', (s) => listChanges(s, id, { before: null, limit: 100 })],
     ['changes further back', (s) => listChanges(s, id, { before: '3000', limit: 100 })],
     ['the contents of versions', (s) => listContents(s, id, [1])],

@@ -1,5 +1,5 @@
 import { audit } from '../../src/client/audit.js'
-import { diagnose } from '../../src/client/doctor.js'
+import { examine } from '../../src/client/doctor.js'
 import { createSchedules } from '../../src/client/schedules.js'
 import { createEventBus } from '../../src/events/bus.js'
 import { silentLogger } from '../../src/logger.js'
@@ -27,7 +27,7 @@ export function processWithZoneData(h: Harness & { schema: string }, zoneData = 
   return {
     schedules: createSchedules(parts),
     audit: () => audit(store, zoneData),
-    doctor: () => diagnose(store, zoneData),
+    doctor: async () => (await examine({ store, zoneData, tables: () => [] })).findings,
     reconcile: () => reconcile(store, zoneData),
     reconcileSlice: (from: { after: string; limit: number }) => reconcileSlice(store, zoneData, from),
     /** One whole pass. */

@@ -1,7 +1,5 @@
 import { z } from 'zod'
 import { hostNow } from '../../clock.js'
-import { zoneDataVersion } from '../../time/zone.js'
-import { VERSION } from '../../version.js'
 import { routesOf, spec } from '../route.js'
 import { durationInput, id, instant, instantInput, text, wholeNumber } from '../schemas/basics.js'
 
@@ -34,7 +32,14 @@ const AuditReport = z
   .meta({ id: 'AuditReport' })
 
 const Diagnosis = z
-  .object({ kind: z.string(), subject: z.string(), detail: z.string(), fix: z.string() })
+  .object({
+    kind: z.string(),
+    severity: z.enum(['problem', 'note']),
+    subject: z.string(),
+    detail: z.string(),
+    fix: z.string(),
+    command: z.string().nullable().describe('For a shell, or SQL, which ends in a semicolon.'),
+  })
   .meta({ id: 'Diagnosis' })
 
 const common = { groups: 'refused', tag: 'System' } as const
@@ -102,10 +107,30 @@ export const SYSTEM_SPECS = {
     path: '/doctor',
     role: 'viewer',
     summary: 'What is wrong, and how to mend it',
+    description: 'Changes nothing. Costs the same with a million schedules and open runs as with a few.',
     answer: z.object({
-      findings: z.array(Diagnosis),
+      findings: z
+        .array(Diagnosis)
+        .describe('Problems first; at most 20 of a kind, and one that says how many more.'),
       version: z.string(),
+      database: z.object({
+        kind: z.enum(['postgres', 'pglite']),
+        mode: z.enum(['direct', 'pooled']).describe('Behind a transaction pooler it is `pooled`.'),
+        version: z.string(),
+      }),
+      schema: z
+        .object({ name: z.string(), level: z.int(), known: z.int() })
+        .describe('The newest migration that it has, and that this program knows.'),
       zoneData: z.string().describe('The version of the time zone data of the process that answers.'),
+      schedulesZoneData: z
+        .string()
+        .nullable()
+        .describe('That of the newest data with which an active schedule was computed.'),
+      clockSkewMs: z.int().describe("By how much the database's clock is ahead of that of the process."),
+      notificationMs: z
+        .int()
+        .nullable()
+        .describe('How long a notification took from the process through the database back to it.'),
     }),
     problems: [],
   }),
@@ -133,10 +158,6 @@ export const systemRoutes = routesOf(SYSTEM_SPECS, {
     return { buckets: await escapement.forecast({ from, to: end, bucket }) }
   },
   getAudit: ({ escapement, query }) => escapement.audit(query),
-  getDiagnosis: async ({ escapement }) => ({
-    findings: await escapement.doctor(),
-    version: VERSION,
-    zoneData: zoneDataVersion(),
-  }),
+  getDiagnosis: ({ escapement }) => escapement.examine(),
   reconcile: async ({ escapement }) => ({ mended: await escapement.reconcile() }),
 })

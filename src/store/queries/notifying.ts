@@ -9,6 +9,11 @@ export async function notify(
   await session.query('select pg_notify($1, $2)', [channel, what])
 }
 
+/** To whoever listens to a channel that is none of ours. */
+export async function sendNotification(session: Session, channel: string, payload: string): Promise<void> {
+  await session.query('select pg_notify($1, $2)', [channel, payload])
+}
+
 /** Tells other processes what this one did, if one of them listens. Two that ask in the same moment may both send. */
 export async function notifyEvents({ query, eventsChannel }: Store, message: string): Promise<void> {
   await query('select pg_notify($1, $2) where not pg_try_advisory_xact_lock($3)', [

@@ -63,6 +63,58 @@ const setAsideSql = ({ id }: SweptField) =>
 const stillSetAsideSql = (table: SweptTable, field: SweptField, lookup: KeyLookup) =>
   heldSql(table, field, { entries: 'set_aside', lookup, condition: `${ROW_VERSION} = e.row_version` })
 
+export interface SetAside {
+  /** Up to the bound. */
+  rows: number
+  key: string
+  message: string
+}
+
+/**
+ * Of a declared field, what is still set aside, as `countFields` has it: not rows that are gone or were edited since. Looks at
+ * `most` entries; undefined where there are none.
+ */
+export function findSetAside(
+  store: Store,
+  table: SweptTable,
+  field: SweptField,
+  most: number,
+): Promise<SetAside | undefined> {
+  return byEitherLookup(store, async (session, lookup) => {
+    const [row] = await session.query<SetAside>(
+      `with set_aside as materialized (
+         select key, due_at, row_version from {schema}.transition_quarantine where field_id = $1 order by key, due_at limit $2
+       ),
+       still as materialized (${stillSetAsideSql(table, field, lookup)}),
+       first as materialized (select key, due_at from still order by key, due_at limit 1)
+       select (select count(*) from still) as rows, q.key, q.message
+       from first join {schema}.transition_quarantine as q
+         on q.field_id = $1 and q.key = first.key and q.due_at = first.due_at`,
+      [field.id, most],
+    )
+    return row
+  })
+}
+
+/** What is set aside of fields that are not among these, by their tables' names: nobody here can say whether it still is. */
+export function listSetAsideElsewhere(
+  session: Session,
+  { fields, most }: { fields: readonly number[]; most: number },
+): Promise<(SetAside & { table: string; field: string })[]> {
+  return session.query(
+    `select f.table_schema || '.' || f.table_name as table, f.field, counted.rows, first.key, first.message
+     from {schema}.transition_fields as f
+     cross join lateral (
+       select key, message from {schema}.transition_quarantine where field_id = f.id order by key, due_at limit 1
+     ) as first
+     cross join lateral (
+       select count(*) as rows from (select from {schema}.transition_quarantine where field_id = f.id limit $2) as each
+     ) as counted
+     where f.id <> all($1::int[]) order by f.id`,
+    [fields, most],
+  )
+}
+
 /** Lets all that was set aside be tried again. Returns how much that was. */
 export async function releaseQuarantine(session: Session, fields: readonly number[]): Promise<number> {
   const rows = await session.query(

@@ -135,6 +135,37 @@ const LOOK_AFTER_WORKERS = `
     exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired,
     coalesce((select is_as_told from seen), false) as is_as_told`
 
+export interface UnseenHolder {
+  id: string
+  host: string
+  pid: number
+  seen_at: Date
+  runs: number
+}
+
+/** Running runs that are looked at. */
+const MOST_HELD = 10_000
+
+/**
+ * Workers that were not seen for `unseenMs` and yet hold leases. Not of those whose leases ran out as long ago: these runs are
+ * everybody's by now. The longest unseen first.
+ */
+export function listUnseenHolders(session: Session, unseenMs: number): Promise<UnseenHolder[]> {
+  return session.query(
+    `with clock as materialized (select ${NOW} - $2 * interval '1 millisecond' as unseen_since),
+     held as materialized (
+       select r.worker_id, count(*) as runs from (
+         select worker_id from {schema}.runs_open
+         where state = 'running' and lease_expires_at >= (select unseen_since from clock) order by lease_expires_at limit $3
+       ) as r
+       group by r.worker_id
+     )
+     select w.id, w.host, w.pid, w.seen_at, held.runs from held join {schema}.workers as w on w.id = held.worker_id
+     where w.seen_at < (select unseen_since from clock) order by w.seen_at, w.id`,
+    [session.now(), unseenMs, MOST_HELD],
+  )
+}
+
 export async function removeWorker(session: Session, id: string): Promise<void> {
   await session.query('delete from {schema}.workers where id = $1', [id])
 }

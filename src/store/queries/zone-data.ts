@@ -39,15 +39,29 @@ export async function markZoneData(
   )
 }
 
+export interface NewerZoneData {
+  /** Up to `most`. */
+  schedules: number
+  /** The newest that any active schedule was computed with, be it newer or not; null where none has a zone. */
+  newest: string | null
+}
+
 /** How many active schedules newer zone data have computed, and which data are the newest. */
 export async function countNewerZoneData(
   session: Session,
   zoneData: string,
-): Promise<{ schedules: number; newest: string | null }> {
-  const [row] = await session.query<{ schedules: number; newest: string | null }>(
-    `select count(*) as schedules, max(zone_data) as newest from {schema}.schedules
-     where state = 'active' and zone_data is not null and zone_data > $1`,
-    [zoneData],
+  most: number,
+): Promise<NewerZoneData> {
+  const [row] = await session.query<NewerZoneData>(
+    `select (
+       select count(*) from (
+         select from {schema}.schedules where state = 'active' and zone_data is not null and zone_data > $1 limit $2
+       ) as newer
+     ) as schedules, (
+       select zone_data from {schema}.schedules where state = 'active' and zone_data is not null
+       order by zone_data desc limit 1
+     ) as newest`,
+    [zoneData, most],
   )
   return row!
 }
