@@ -1,35 +1,44 @@
 import type { Command } from 'commander'
-import { colours } from '../colours.js'
+import { zoneDataVersion } from '../../time/zone.js'
+import { VERSION } from '../../version.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { type Described, describeExamination } from '../describe-examination.js'
+import { EXIT_STATUS, exitStatusOf } from '../exit-status.js'
+import { connectionDiagnosis } from '../failed-connection.js'
+import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 
 export function addDoctor(program: Command): void {
-  withConnectionFlags(program.command('doctor'))
+  withJsonFlag(withConnectionFlags(program.command('doctor')))
     .summary('say what is wrong, and how to mend it')
     .description(
-      'Looks for schedules that cannot be planned, overdue cursors, expired leases, runs that no worker can take,\n' +
-        'rows that a transition could not change, and plan times of newer time zone data than this program has.\n' +
-        'Ends with status 1 if it finds any.',
+      'Looks at the connection, the schema, its indexes and dead rows, clocks, time zone data and notifications, at schedules that\n' +
+        'are overdue, broken or cannot be planned, runs that nobody takes, leases and workers that were left behind, and rows\n' +
+        'that a transition could not change. Each finding comes with what mends it. Changes nothing, and costs the same\n' +
+        'however much there is. Ends with status 1 if there is a problem; notes are no problems.',
     )
-    .option('--json', 'print the findings as JSON')
     .addHelpText(
       'after',
-      `
-Examples:
-  escapement doctor
-  escapement doctor --json --url http://127.0.0.1:4680`,
+      examples(
+        'escapement doctor',
+        'escapement doctor --database postgres://app@localhost/app',
+        'escapement doctor --json --url http://127.0.0.1:4680',
+      ),
     )
-    .action((flags: ConnectionFlags & { json?: boolean }, command: Command) =>
-      withConnection(flags, command, async (client) => {
-        const { findings: found, zoneData } = await client.doctor()
-        if (flags.json) console.log(JSON.stringify(found, null, 2))
-        else {
-          console.log(colours.dim(`time zone data ${zoneData}`))
-          if (found.length === 0) console.log(`${colours.green('✔')} Nothing is wrong.`)
-          for (const { kind, subject, detail, fix } of found) {
-            console.log(`${colours.red('✘')} ${kind.replace('_', ' ')}: ${subject}: ${detail}\n  → ${fix}`)
-          }
-        }
-        if (found.length > 0) process.exitCode = 1
-      }),
-    )
+    .action(async (flags: ConnectionFlags & JsonFlag, command: Command) => {
+      try {
+        await withConnection(flags, command, async (client) => report(flags, await client.doctor()))
+      } catch (error) {
+        const finding = connectionDiagnosis(error)
+        if (finding === undefined) throw error
+        report(flags, { findings: [finding], version: VERSION, zoneData: zoneDataVersion() })
+        process.exitCode = exitStatusOf(error)
+      }
+    })
+}
+
+function report(flags: JsonFlag, examination: Described): void {
+  show(flags, examination, () => describeExamination(examination))
+  if (examination.findings.some(({ severity }) => severity === 'problem')) {
+    process.exitCode = EXIT_STATUS.failed
+  }
 }
