@@ -253,7 +253,7 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     },
     async sync(definitions, options) {
       check((report) => object(definitions, 'definitions', report))
-      checkOptions(options, { ...VERB, source: text, prune: flag })
+      checkOptions(options, { ...VERB, source: text, prune: flag, dryRun: flag })
       return schedules.sync(definitions, options)
     },
   }

@@ -6,6 +6,7 @@ import { healthOf } from './health.js'
 
 const off = { pulse: () => null }
 const silentFor = (silentMs: number) => ({
+  running: () => 0,
   pulse: () => ({ silentMs, sincePassMs: silentMs, isWaitingOut: false }),
 })
 

@@ -10,6 +10,8 @@ export interface Health {
   status: 'ok' | 'stuck'
   /** Which loop is stuck; null where none is. */
   reason: string | null
+  /** How many runs the worker of this process has in hand. */
+  running: number
   /** Those that were started. */
   loops: LoopHealth[]
 }
@@ -40,7 +42,7 @@ const READY_WITHIN_MS = 2_000
 const READY_FOR_MS = 1_000
 
 export function healthOf(
-  parts: Readonly<Record<LoopName, { pulse(): PulseState | null }>>,
+  parts: Readonly<Record<LoopName, { pulse(): PulseState | null }>> & { worker: { running(): number } },
   { store, jobs }: { store: Store; jobs: JobRegistry },
 ): Health {
   const patienceMs = PATIENCE_MS + longestHoldMs(store, jobs)
@@ -51,10 +53,11 @@ export function healthOf(
     const { sincePassMs, isWaitingOut, silentMs } = state
     loops.push({ loop, sincePassMs, isWaitingOut, isStuck: silentMs > patienceMs })
   }
+  const running = parts.worker.running()
   const stuck = loops.find(({ isStuck }) => isStuck)
-  if (!stuck) return { status: 'ok', reason: null, loops }
+  if (!stuck) return { status: 'ok', reason: null, running, loops }
   const seconds = Math.round(stuck.sincePassMs / 1000)
-  return { status: 'stuck', reason: `the ${stuck.loop} has made no pass for ${seconds} s`, loops }
+  return { status: 'stuck', reason: `the ${stuck.loop} has made no pass for ${seconds} s`, running, loops }
 }
 
 /** Where there is one session, a transactional handler holds up the loops for as long as it may take. */

@@ -51,6 +51,8 @@ export interface PutRequest {
   actor: string | undefined
   /** Whose sync it is. Kept with what it creates, and only with that: see `SyncOptions.prune`. */
   source?: string
+  /** Take it all back in the end, and say what it would have changed. */
+  dryRun?: boolean
   /** 0 for one that must not exist yet. */
   expectedVersion?: number | undefined
   /** How often another process was just creating the same: it cannot be so for ever. */
@@ -92,13 +94,18 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
         return replaced(row, startingAtCreation(content, row.created_at.getTime()))
       }
       const replacedIds = new Set(await changeSchedules(context, rows, change))
-      return {
+      const outcome = {
         changed: [...created, ...rows.filter(({ id }) => replacedIds.has(id)).map(({ name }) => name)],
         ended: context.ended,
         raced: missing.filter(({ name }) => !created.has(name)),
       }
+      if (request.dryRun) throw new TakenBack(outcome)
+      return outcome
     },
-  )
+  ).catch((error) => {
+    if (error instanceof TakenBack) return error.outcome
+    throw error
+  })
   // Another process created these between our look and our insert, which waited for it: now there are rows to lock.
   if (raced.length > 0) {
     if (request.expectedVersion === 0) throw scheduleExists(raced[0]!.name)
@@ -109,6 +116,16 @@ export async function putSchedules(parts: VerbParts, request: PutRequest): Promi
     for (const [name, row] of rest.ended) ended.set(name, row)
   }
   return { changed, ended }
+}
+
+/** Rolls back what a dry run has done. */
+class TakenBack extends Error {
+  readonly outcome: PutReport & { raced: Declared[] }
+
+  constructor(outcome: PutReport & { raced: Declared[] }) {
+    super('a dry run is taken back')
+    this.outcome = outcome
+  }
 }
 
 /** Names that are in use, though not in this group: no later look would find rows of ours to lock. */

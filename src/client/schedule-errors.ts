@@ -1,4 +1,4 @@
-import { EscapementError, mistakesError } from '../errors.js'
+import { EscapementError } from '../errors.js'
 import { listNames } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
@@ -52,9 +52,11 @@ export function expectVersion(row: ScheduleRow, expected: number | undefined): v
 }
 
 export function neverDue(name: string): EscapementError {
-  return mistakesError('schedule_invalid', [
-    { field: 'timing', message: `"${name}" would never run: from now on it has no plan time` },
-  ])
+  const mistake = { field: 'timing', message: `"${name}" would never run: from now on it has no plan time` }
+  return new EscapementError('schedule_invalid', {
+    message: `${mistake.field}: ${mistake.message}`,
+    details: { name, mistakes: [mistake] },
+  })
 }
 
 export function versionGone(name: string): EscapementError {

@@ -18,9 +18,14 @@ export interface SyncOptions extends VerbOptions {
    * @default false
    */
   prune?: boolean
+  /**
+   * Change nothing, and say what would be: every mistake is found, and every gate asked, as without it.
+   * @default false
+   */
+  dryRun?: boolean
 }
 
-export const SYNC_DEFAULTS = { source: 'code', prune: false } satisfies SyncOptions
+export const SYNC_DEFAULTS = { source: 'code', prune: false, dryRun: false } satisfies SyncOptions
 
 export interface SyncReport {
   /** Names that were created or changed. */
@@ -36,7 +41,12 @@ const COUNTED_AT_ONCE = 100_000
 export async function syncSchedules(
   parts: VerbParts,
   definitions: Readonly<Record<string, ScheduleDefinition>>,
-  { actor, source = SYNC_DEFAULTS.source, prune = SYNC_DEFAULTS.prune }: SyncOptions,
+  {
+    actor,
+    source = SYNC_DEFAULTS.source,
+    prune = SYNC_DEFAULTS.prune,
+    dryRun = SYNC_DEFAULTS.dryRun,
+  }: SyncOptions,
 ): Promise<SyncReport> {
   const entries = Object.entries(definitions).map(([name, definition]) => ({
     name,
@@ -45,12 +55,14 @@ export async function syncSchedules(
   const declared = await declare(parts, entries)
   const changed: string[] = []
   for (const chunk of chunksOf(declared)) {
-    const report = await putSchedules(parts, { declared: chunk, action: 'sync', actor, source })
+    const report = await putSchedules(parts, { declared: chunk, action: 'sync', actor, source, dryRun })
     changed.push(...report.changed)
   }
   return {
     changed,
-    deleted: prune ? await pruneSource(parts, source, new Set(Object.keys(definitions)), actor) : [],
+    deleted: prune
+      ? await pruneSource(parts, new Set(Object.keys(definitions)), { source, actor, dryRun })
+      : [],
   }
 }
 
@@ -71,9 +83,8 @@ function chunksOf(declared: readonly Declared[]): Declared[][] {
 
 async function pruneSource(
   parts: VerbParts,
-  source: string,
   declared: ReadonlySet<string>,
-  actor: string | undefined,
+  { source, actor, dryRun }: { source: string; actor: string | undefined; dryRun: boolean },
 ): Promise<string[]> {
   const deleted: string[] = []
   let after = ''
@@ -84,6 +95,10 @@ async function pruneSource(
     after = page.at(-1)!.name
     const names = page.map(({ name }) => name).filter((name) => !declared.has(name))
     if (names.length === 0) continue
+    if (dryRun) {
+      deleted.push(...names)
+      continue
+    }
     await withLocked(parts, names, { action: 'sync', actor }, async (context, rows) => {
       const own = rows.filter((row) => row.source === source)
       await deleteLocked(context, own, 'keep')

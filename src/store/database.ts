@@ -87,7 +87,7 @@ export type ConnectionMode = 'direct' | 'pooled'
 export interface Connections {
   inner: Database
   outer: Database
-  /** How the connections are used; none of a database that somebody else has opened. */
+  /** How the connections are used; none of a server's database that somebody else has opened. */
   use(): PoolUse[]
 }
 

@@ -1,5 +1,5 @@
 import type { Connections, Database, PoolUse } from './database.js'
-import { type EmbeddedDatabase, openPGlite } from './pglite.js'
+import { type EmbeddedDatabase, isEmbedded, openPGlite } from './pglite.js'
 import type { PoolerOption } from './pooler-probe.js'
 import { borrowClient, borrowPool, openPostgres } from './postgres.js'
 import type { ClientLike, PoolLike } from './postgres-session.js'
@@ -15,7 +15,9 @@ export async function openDatabase(
   if (wanted === 'memory:') return embedded(await openPGlite({}))
   if (typeof wanted === 'string') return openPostgres(wanted, pooler)
   if ('directory' in wanted) return embedded(await openPGlite({ directory: wanted.directory }))
-  if (isDatabase(wanted)) return both({ ...bound(wanted), close: async () => {} }, () => [])
+  if (isDatabase(wanted)) {
+    return both({ ...bound(wanted), close: async () => {} }, isEmbedded(wanted) ? useOf(wanted) : () => [])
+  }
   return isPool(wanted) ? borrowPool(wanted, pooler) : borrowClient(wanted as ClientLike, pooler)
 }
 
@@ -26,7 +28,11 @@ export function isServer(wanted: DatabaseSource): boolean {
 }
 
 function embedded(database: EmbeddedDatabase): Connections {
-  return both(database, () => [{ pool: 'embedded', ...database.use() }])
+  return both(database, useOf(database))
+}
+
+function useOf(database: EmbeddedDatabase): Connections['use'] {
+  return () => [{ pool: 'embedded', ...database.use() }]
 }
 
 function both(database: Database, use: () => PoolUse[]): Connections {

@@ -71,6 +71,8 @@ export interface Worker {
   drain(): Promise<void>
   /** How its loop turns; null where it was not started. */
   pulse(): PulseState | null
+  /** How many runs it has in hand. */
+  running(): number
 }
 
 export function createWorker(parts: {
@@ -271,6 +273,7 @@ export function createWorker(parts: {
     id,
     wake: wait.wake,
     pulse: pulse.state,
+    running: () => inHand.size,
     check: () => void leases.renew(),
     async start() {
       if (loop) return

@@ -48,7 +48,7 @@ const answerOf = async (response: Response) => ({ status: response.status, body:
 
 it('a process without loops is healthy and ready; with them each is named', async () => {
   const escapement = await open()
-  expect(escapement.health()).toEqual({ status: 'ok', reason: null, loops: [] })
+  expect(escapement.health()).toEqual({ status: 'ok', reason: null, running: 0, loops: [] })
   await escapement.start()
   expect(escapement.health().loops.map(({ loop }) => loop)).toEqual(['scheduler', 'worker', 'sweeper'])
   expect(escapement.health()).toMatchObject({ status: 'ok', reason: null })

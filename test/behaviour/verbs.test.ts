@@ -750,6 +750,25 @@ describe('sync', () => {
     expect((await h.schedules.list()).map(({ name }) => name)).toEqual(['b', 'by-hand', 'x'])
   })
 
+  it('says with `dryRun` what it would change, refuses what it would refuse, and changes nothing', async () => {
+    const { h } = await open()
+    await h.schedules.sync({ a: minutely, b: minutely })
+    const heard: string[] = []
+    h.escapement.on('schedule.changed', ({ schedule }) => heard.push(schedule))
+    h.escapement.on('schedule.deleted', ({ schedule }) => heard.push(schedule))
+    const wanted = { b: { ...minutely, priority: 1 }, c: minutely }
+    const asked = { prune: true, dryRun: true }
+    expect(await h.schedules.sync(wanted, asked)).toEqual({ changed: ['c', 'b'], deleted: ['a'] })
+    const never = { job: 'noop', timing: rrule('DTSTART:20200101T000000Z\nRRULE:FREQ=DAILY;COUNT=3') }
+    await expect(h.schedules.sync({ never }, asked)).rejects.toMatchObject({ details: { name: 'never' } })
+    const names = (await h.schedules.list()).map(({ name, version }) => [name, version])
+    expect(names).toEqual([
+      ['a', 1],
+      ['b', 1],
+    ])
+    expect(heard).toEqual([])
+  })
+
   it('never prunes what it did not create, though it declared it in the meantime', async () => {
     const { h } = await open()
     await h.schedules.put('by-hand', minutely, { actor: 'ada' })
