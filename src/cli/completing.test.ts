@@ -9,7 +9,7 @@ const complete = (line: string) => completionsOf(program, line.split(' '), known
 
 describe('a shell completes', () => {
   it.each([
-    ['sched', ['schedules']],
+    ['sched', ['scheduler', 'schedules']],
     ['runs l', ['list']],
     ['runs ', ['list', 'get', 'enqueue', 'cancel', 'retry', 'help']],
     ['runs list --st', ['--state']],

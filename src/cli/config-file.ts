@@ -4,68 +4,68 @@ import { fileURLToPath } from 'node:url'
 import { createJiti } from 'jiti'
 import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
-import { isJob } from '../runs/job.js'
-import { didYouMean } from '../time/did-you-mean.js'
+import { checkConfig } from './config-check.js'
+import { type ConfigSource, isTheirs, loadError, mistakesInConfig } from './config-errors.js'
 
 const NAMES = ['ts', 'mts', 'js', 'mjs'].map((ending) => `escapement.config.${ending}`)
 
-/** The file named, or the one in this folder; nothing when there is none. */
-export async function loadConfig(given: string | undefined): Promise<EscapementConfig & { file?: string }> {
-  const file = given ?? NAMES.find((name) => fs.existsSync(name))
-  if (file === undefined) return {}
-  const absolute = path.resolve(file)
-  if (!fs.existsSync(absolute)) {
-    throw new EscapementError('config_invalid', { message: `There is no configuration file ${file}.` })
-  }
-  let config: unknown
-  try {
-    config = await createJiti(import.meta.url, { alias: ownEntryPoints() }).import(absolute, {
-      default: true,
-    })
-  } catch (error) {
-    throw new EscapementError('config_invalid', {
-      message: `${file} could not be loaded: ${error instanceof Error ? error.message : error}`,
-      cause: error,
-    })
-  }
-  if (typeof config !== 'object' || config === null) {
-    throw new EscapementError('config_invalid', {
-      message: `${file} has no default export; write: export default defineConfig({ jobs, schedules })`,
-    })
-  }
-  checkConfig(config as Record<string, unknown>, file)
-  return { ...config, file }
+export interface LoadedConfig extends EscapementConfig {
+  /** Absent where there is no file. */
+  source?: ConfigSource
 }
 
-const FIELDS = [
-  'jobs',
-  'schedules',
-  'transitions',
-  'http',
-  'notify',
-  'options',
-] satisfies (keyof EscapementConfig)[]
+/** The file named, or the one in this folder; undefined when there is none. */
+export function findConfig(given: string | undefined): string | undefined {
+  const file = given ?? NAMES.find((name) => fs.existsSync(name))
+  if (file === undefined || fs.existsSync(file)) return file
+  throw new EscapementError('config_invalid', { message: `There is no configuration file ${file}.` })
+}
 
-function checkConfig(config: Record<string, unknown>, file: string): void {
-  const refuse = (message: string) => {
-    throw new EscapementError('config_invalid', { message: `${file}: ${message}` })
+/** Loads and checks it; every mistake that needs no database to be seen is told at once, with its line. */
+export async function loadConfig(given: string | undefined): Promise<LoadedConfig> {
+  const file = findConfig(given)
+  return file === undefined ? {} : loadConfigFile(file)
+}
+
+/**
+ * Loads and checks a file, and evaluates it and all that it imports anew, but for JavaScript modules: those Node loads itself,
+ * and keeps. `onLoaded` hears which files were evaluated, also where one of them failed.
+ */
+export async function loadConfigFile(
+  file: string,
+  onLoaded: (files: string[]) => void = () => {},
+): Promise<LoadedConfig> {
+  const absolute = path.resolve(file)
+  const source = { file, text: fs.readFileSync(absolute, 'utf8') }
+  const jiti = createJiti(import.meta.url, { alias: ownEntryPoints() })
+  for (const loaded of loadedFiles(jiti.cache)) delete jiti.cache[loaded]
+  let evaluated: Record<string, unknown>
+  try {
+    evaluated = await jiti.import(absolute)
+  } catch (error) {
+    throw loadError(file, error)
+  } finally {
+    onLoaded(loadedFiles(jiti.cache))
   }
-  for (const field of Object.keys(config)) {
-    if (!(FIELDS as string[]).includes(field)) refuse(`${field}: unknown field${didYouMean(field, FIELDS)}`)
+  return checked(source, evaluated)
+}
+
+async function checked(source: ConfigSource, evaluated: Record<string, unknown>): Promise<LoadedConfig> {
+  const config = evaluated.default
+  if (!('default' in evaluated) || typeof config !== 'object' || config === null) {
+    const what = 'default' in evaluated ? `its default export is no configuration` : 'has no default export'
+    throw mistakesInConfig(source, [
+      { path: [], message: `${what}; write: export default defineConfig({ jobs, schedules })` },
+    ])
   }
-  const { jobs = [], schedules = {}, transitions = {}, http = {} } = config
-  if (!Array.isArray(jobs)) refuse('jobs: must be a list of what defineJob gives')
-  const stranger = (jobs as unknown[]).findIndex((job) => !isJob(job))
-  if (stranger >= 0) refuse(`jobs[${stranger}]: must come from defineJob('name', { handler })`)
-  if (typeof schedules !== 'object' || schedules === null || Array.isArray(schedules)) {
-    refuse('schedules: must be an object, by name')
-  }
-  if (typeof transitions !== 'object' || transitions === null) {
-    refuse('transitions: must be an object, by table, or a list of what fromDrizzle and fromPrisma give')
-  }
-  if (http !== false && (typeof http !== 'object' || http === null || Array.isArray(http))) {
-    refuse('http: must be an object with options of the job http, or false')
-  }
+  const mistakes = await checkConfig(config as Record<string, unknown>)
+  if (mistakes.length > 0) throw mistakesInConfig(source, mistakes)
+  return { ...config, source }
+}
+
+/** Those of theirs; what packages have loaded stays as it is. */
+function loadedFiles(cache: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(cache).filter(isTheirs)
 }
 
 /** `escapement` in a configuration means this very program, installed beside the file or not. */

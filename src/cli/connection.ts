@@ -2,12 +2,10 @@ import fs from 'node:fs'
 import { userInfo } from 'node:os'
 import path from 'node:path'
 import { type Command, Option } from 'commander'
-import type { EscapementConfig } from '../config.js'
 import { EscapementError } from '../errors.js'
-import type { Escapement } from '../escapement.js'
 import { createHttpClient, type HttpClient } from '../http-client/index.js'
 import type { DatabaseOption } from '../options.js'
-import type { DeclaredTable } from '../transitions/row-declaration.js'
+import type { LoadedConfig } from './config-file.js'
 import { findServer } from './found-server.js'
 import { createPrintLogger } from './print-logger.js'
 
@@ -79,7 +77,7 @@ const ANY_DATABASE_HINT = `Whoever has the database makes one with: ${CREATE} --
 async function connect(
   flags: ConnectionFlags,
   command: Command,
-  config: () => Promise<EscapementConfig> = async () => ({}),
+  config: () => Promise<LoadedConfig> = async () => ({}),
 ): Promise<Connection> {
   const isDatabaseNamed = isGiven(command, 'database', 'directory')
   const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL)
@@ -99,26 +97,16 @@ function nothingThere(directory: string): EscapementError {
   })
 }
 
-/** Declares the transitions of a configuration. */
-export async function declareAll({ transitions }: Escapement, config: EscapementConfig): Promise<void> {
-  const given = config.transitions ?? {}
-  const declared = Array.isArray(given)
-    ? (given as readonly DeclaredTable[])
-    : Object.entries(given).map(([table, declaration]) => ({ ...declaration, table }))
-  for (const each of declared) {
-    await transitions.declare(each)
-  }
-}
-
 async function toDatabase(
   database: DatabaseOption,
   schema: string | undefined,
-  config: EscapementConfig,
+  config: LoadedConfig,
 ): Promise<Connection> {
   // Whoever asks a server need not wait until all of this is loaded.
-  const [{ createEscapement }, { createHandler }] = await Promise.all([
+  const [{ createEscapement }, { createHandler }, { declareAll }] = await Promise.all([
     import('../escapement.js'),
     import('../server/handler.js'),
+    import('./declaring.js'),
   ])
   const escapement = await createEscapement({
     ...config.options,
@@ -177,7 +165,7 @@ export async function withConnection(
   flags: ConnectionFlags,
   command: Command,
   work: (client: HttpClient, connection: Pick<Connection, 'tokenHint'>) => Promise<void>,
-  config?: () => Promise<EscapementConfig>,
+  config?: () => Promise<LoadedConfig>,
 ): Promise<void> {
   const connection = await connect(flags, command, config)
   try {

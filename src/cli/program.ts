@@ -11,16 +11,20 @@ import { addJobs, addQueues, addStatus, addWorkers } from './commands/overview.j
 import { addPreview } from './commands/preview.js'
 import { addReconcile } from './commands/reconcile.js'
 import { addRuns } from './commands/runs/index.js'
+import { addScheduler } from './commands/scheduler.js'
 import { addSchedules } from './commands/schedules.js'
 import { addSweep } from './commands/sweep.js'
 import { addTokens } from './commands/tokens.js'
 import { addTransitions } from './commands/transitions.js'
 import { addUp } from './commands/up.js'
+import { addWorker } from './commands/worker.js'
 import { EXIT_STATUS_HELP } from './exit-status.js'
 
 /** In the order in which the help lists them. */
 const COMMANDS = [
   addUp,
+  addWorker,
+  addScheduler,
   addMigrate,
   addSchedules,
   addRuns,

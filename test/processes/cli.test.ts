@@ -83,7 +83,7 @@ describe('one clear line and a status that is not zero for', () => {
   it('an unknown command, with the one that was meant', async () => {
     expect(await run(['schedule', 'list'])).toEqual({
       status: 2,
-      lines: ["error: unknown command 'schedule' (Did you mean schedules?)"],
+      lines: ["error: unknown command 'schedule' (Did you mean one of scheduler, schedules?)"],
     })
   })
 
@@ -112,6 +112,12 @@ describe('one clear line and a status that is not zero for', () => {
       status: 1,
       lines: [
         `error: ./.escapement is in use by process ${first.child.pid} (${url}). Talk to that one, stop it, or choose another directory.`,
+      ],
+    })
+    expect(await run(['worker'], {}, cwd)).toEqual({
+      status: 1,
+      lines: [
+        `error: ./.escapement is in use by process ${first.child.pid} (${url}), and an embedded database belongs to one process. A worker beside it needs PostgreSQL: name it with --database or DATABASE_URL, for both.`,
       ],
     })
   })
@@ -147,11 +153,14 @@ describe('one clear line and a status that is not zero for', () => {
     )
     const lines = async (config: string) => (await run(['up', '--config', config], {}, cwd)).lines
     expect(await lines('no.ts')).toEqual(['error: There is no configuration file no.ts.'])
-    expect(await lines('throws.ts')).toEqual(['error: throws.ts could not be loaded: on purpose'])
+    expect(await lines('throws.ts')).toEqual([
+      'error: throws.ts:1: on purpose',
+      "  1 | throw new Error('on purpose')",
+    ])
     const nonsense = (await lines('nonsense.ts')).join('\n')
-    expect(nonsense).toContain('name: "a b" – use letters')
-    expect(nonsense).toContain('prioritiy: unknown field (did you mean "priority"?)')
-    expect(nonsense).toContain('timing.every: "soon"')
+    expect(nonsense).toContain(`nonsense.ts:1:31: schedules['a b']: "a b" – use letters`)
+    expect(nonsense).toContain(`schedules['a b'].prioritiy: unknown field (did you mean "priority"?)`)
+    expect(nonsense).toContain(`schedules['a b'].timing.every: "soon"`)
   })
 })
 
@@ -198,7 +207,7 @@ describe('up', () => {
     onTestFinished(() => void process.child.kill('SIGKILL'))
     await process.line(/^at work$/)
     process.child.kill('SIGTERM')
-    await process.line(/^Stopping/)
+    await process.line(/^Stopping… waits for 1 run; Ctrl\+C again ends it at once$/)
     expect(await process.kill('SIGINT')).toBe(130)
   })
 
@@ -235,7 +244,8 @@ describe('up', () => {
       },
     ])
     expect(named('started')).toMatchObject([{ level: 'info', url: expect.stringMatching(/^http:/) }])
-    expect(records.at(-1)).toMatchObject({ level: 'info', msg: 'stopping' })
+    // What was in hand may end after it.
+    expect(named('stopping')).toMatchObject([{ level: 'info', running: expect.any(Number) }])
     expect(records.filter(({ level }) => level === 'debug')).toEqual([])
   })
 })

@@ -11,8 +11,8 @@ export interface EscapementProcess {
   readonly child: ChildProcess
   /** Standard output and standard error, line by line, without colours. */
   readonly lines: string[]
-  /** Resolves with the first line that matches, past or to come; rejects when the process ends before. */
-  line(pattern: RegExp): Promise<string>
+  /** Resolves with the first line that matches, past or to come, from one on; rejects when the process ends before. */
+  line(pattern: RegExp, from?: number): Promise<string>
   /** Its exit status, or the signal that ended it. */
   ended: Promise<number | NodeJS.Signals>
   kill(signal: NodeJS.Signals): Promise<number | NodeJS.Signals>
@@ -48,10 +48,10 @@ export function spawnEscapement(args: readonly string[], { cwd, env }: SpawnOpti
     child,
     lines,
     ended,
-    line: (pattern) =>
+    line: (pattern, from = 0) =>
       new Promise((resolve, reject) => {
         const look = () => {
-          const found = lines.find((line) => pattern.test(line))
+          const found = lines.slice(from).find((line) => pattern.test(line))
           if (found === undefined && !over) return
           waiting.delete(look)
           if (found !== undefined) resolve(found)
