@@ -1,8 +1,5 @@
 import { type Command, Option } from 'commander'
-import type { Logger } from '../logger.js'
-import { createJsonLogger } from './json-logger.js'
 import { LOG_LEVELS, type LogLevel } from './log-level.js'
-import { createPrintLogger } from './print-logger.js'
 
 export interface LogFlags {
   log: 'pretty' | 'json'
@@ -20,8 +17,4 @@ export function withLogFlags(command: Command): Command {
     .addOption(
       new Option('--log-level <level>', 'the least that is written').choices(LOG_LEVELS).default('info'),
     )
-}
-
-export function loggerOf({ log, logLevel }: LogFlags): Logger {
-  return log === 'json' ? createJsonLogger(logLevel) : createPrintLogger(logLevel)
 }

@@ -1,7 +1,6 @@
 import type { Command } from 'commander'
 import { joinReports, type SweepReport } from '../../transitions/change.js'
 import { colours } from '../colours.js'
-import { loadConfig } from '../config-file.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { formatTable } from '../table.js'
 
@@ -40,7 +39,7 @@ Examples:
           console.log(flags.json ? JSON.stringify(report, null, 2) : formatReport(report))
           if (report.errors.length > 0) process.exitCode = 1
         },
-        () => loadConfig(flags.config),
+        async () => (await import('../config-file.js')).loadConfig(flags.config),
       ),
     )
 }

@@ -1,6 +1,5 @@
 import type { Command } from 'commander'
 import type { Result } from '../../http-client/index.js'
-import { loadConfig } from '../config-file.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
 import { formatTable } from '../table.js'
@@ -41,7 +40,7 @@ Examples:
           )
           console.log(formatTable(['TABLE', 'FIELD', 'ACTION', 'DUE', 'NEXT', 'QUARANTINED'], rows))
         },
-        () => loadConfig(flags.config),
+        async () => (await import('../config-file.js')).loadConfig(flags.config),
       ),
     )
 }
