@@ -21,28 +21,42 @@ export interface ConnectionFlags extends DatabaseFlags {
 }
 
 const DEFAULT_DIRECTORY = './.escapement'
+/** The heading of these flags in the help. */
+export const CONNECTION_HEADING = 'Whom it asks:'
 
 /** `--database`, `--directory`, `--schema`: for commands that open a database themselves. */
 export function withDatabaseFlags(command: Command): Command {
   return command
     .addOption(
-      new Option('--database <url>', 'PostgreSQL to use (default: $DATABASE_URL)').conflicts('directory'),
+      new Option('--database <url>', 'PostgreSQL to use (default: $DATABASE_URL)')
+        .conflicts('directory')
+        .helpGroup(CONNECTION_HEADING),
     )
-    .addOption(new Option('--directory <path>', 'folder of the embedded database').default(DEFAULT_DIRECTORY))
-    .option('--schema <name>', 'schema that holds the tables (default: "escapement")')
+    .addOption(
+      new Option('--directory <path>', 'folder of the embedded database')
+        .default(DEFAULT_DIRECTORY)
+        .helpGroup(CONNECTION_HEADING),
+    )
+    .addOption(
+      new Option('--schema <name>', 'schema that holds the tables (default: "escapement")').helpGroup(
+        CONNECTION_HEADING,
+      ),
+    )
 }
 
 /** The same and `--url`: for commands that can also ask a running server. */
 export function withConnectionFlags(command: Command): Command {
   return withDatabaseFlags(command)
     .addOption(
-      new Option('--url <url>', 'server to ask (default: $ESCAPEMENT_URL)').conflicts([
-        'database',
-        'directory',
-        'schema',
-      ]),
+      new Option('--url <url>', 'server to ask (default: $ESCAPEMENT_URL)')
+        .conflicts(['database', 'directory', 'schema'])
+        .helpGroup(CONNECTION_HEADING),
     )
-    .option('--token <token>', 'what opens that server (default: $ESCAPEMENT_TOKEN)')
+    .addOption(
+      new Option('--token <token>', 'what opens that server (default: $ESCAPEMENT_TOKEN)').helpGroup(
+        CONNECTION_HEADING,
+      ),
+    )
 }
 
 /** What is on the command line beats the environment. */

@@ -23,8 +23,11 @@ const UNITS = [
   ['second', 1_000],
 ] as const
 
+/** What was two hours when it was asked for is still called so when the answer has come. */
+const TWO = 1.95
+
 /** `in 3 days`, `2 hours ago`: in the largest unit of which there are two, or else in the one below. */
 export function distance(ms: number): string {
-  const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= 2 * size) ?? UNITS.at(-1)!
-  return relative.format(Math.trunc(ms / size), unit)
+  const [unit, size] = UNITS.find(([, size]) => Math.abs(ms) >= TWO * size) ?? UNITS.at(-1)!
+  return relative.format(Math.round(ms / size), unit)
 }

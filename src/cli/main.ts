@@ -5,6 +5,9 @@ import { errorColours } from './colours.js'
 import { exitStatusOf } from './exit-status.js'
 import { createProgram } from './program.js'
 
+/** So that the mistakes of one input stand below each other. */
+const INDENT = `\n${' '.repeat('error: '.length)}`
+
 // Whoever reads only the beginning, as `head` does, has what it wants.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code === 'EPIPE') process.exit(0)
@@ -26,7 +29,7 @@ function tell(error: unknown): void {
   if (!(told instanceof EscapementError) && told === error) throw error
   const { code, message, details } = told as EscapementError
   if (process.argv.includes('--json')) console.error(JSON.stringify({ error: { code, message, details } }))
-  else console.error(`${errorColours.red('error:')} ${message}`)
+  else console.error(`${errorColours.red('error:')} ${message.replaceAll('\n', INDENT)}`)
 }
 
 function isFromDatabase(error: unknown): error is Error & { code: string } {

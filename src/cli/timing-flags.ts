@@ -39,23 +39,32 @@ export function withTimingFlags(command: Command): Command {
     )
 }
 
-/** The timing that the flags say; undefined where they say none. */
-export function timingOf(flags: TimingFlags): Timing | undefined {
-  const given = (Object.keys(KINDS) as (keyof typeof KINDS)[]).filter((name) => flags[name] !== undefined)
-  const details = DETAILS.filter((name) => flags[name] !== undefined)
-  const [flag] = given
-  if (flag === undefined && details.length === 0) return undefined
-  if (flag === undefined || given.length > 1) throw exactlyOne(given.length)
-  const [kind, field] = KINDS[flag]
-  const more = Object.fromEntries(details.map((name) => [name, flags[name]]))
-  return parseTiming({ kind, [field]: flags[flag], ...more }, 'timing')
+const kindsIn = (flags: TimingFlags) =>
+  (Object.keys(KINDS) as (keyof typeof KINDS)[]).filter((name) => flags[name] !== undefined)
+const detailsIn = (flags: TimingFlags) =>
+  Object.fromEntries(DETAILS.flatMap((name) => (flags[name] === undefined ? [] : [[name, flags[name]]])))
+
+/** Whether they say something of a timing, and not of what kind: only what there is can be changed so. */
+export function isPartOfTiming(flags: TimingFlags): boolean {
+  return kindsIn(flags).length === 0 && Object.keys(detailsIn(flags)).length > 0
 }
 
-/** The same, where there must be one. */
+/** The timing as the flags say it, unchecked; undefined where they say none. A part of one changes `current`. */
+export function timingFieldsOf(flags: TimingFlags, current?: object): object | undefined {
+  const [flag, ...others] = kindsIn(flags)
+  const details = detailsIn(flags)
+  if (flag === undefined && Object.keys(details).length === 0) return undefined
+  if (flag === undefined && current !== undefined) return { ...current, ...details }
+  if (flag === undefined || others.length > 0) throw exactlyOne(kindsIn(flags).length)
+  const [kind, field] = KINDS[flag]
+  return { kind, [field]: flags[flag], ...details }
+}
+
+/** The timing that the flags say, where there must be one. */
 export function requiredTiming(flags: TimingFlags): Timing {
-  const timing = timingOf(flags)
-  if (timing === undefined) throw exactlyOne(0)
-  return timing
+  const fields = timingFieldsOf(flags)
+  if (fields === undefined) throw exactlyOne(0)
+  return parseTiming(fields, 'timing')
 }
 
 function exactlyOne(given: number): EscapementError {

@@ -1,11 +1,10 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { hostNow } from '../../clock.js'
-import { type Instant, type Preview, type PreviewedOccurrence, previewOccurrences } from '../../time/index.js'
+import { type Instant, previewOccurrences } from '../../time/index.js'
 import { readAnchor } from '../../time/once.js'
 import { readOrThrow } from '../../time/report.js'
-import { distance, localTime } from '../local-time.js'
 import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
-import { formatTable } from '../table.js'
+import { formatPreview } from '../preview-table.js'
 import { requiredTiming, type TimingFlags, withTimingFlags } from '../timing-flags.js'
 
 interface PreviewFlags extends TimingFlags, JsonFlag {
@@ -48,24 +47,6 @@ function preview(flags: PreviewFlags): void {
     count: flags.count,
   })
   show(flags, found, () => formatPreview(found, zone, now))
-}
-
-function formatPreview({ description, occurrences }: Preview, zone: string, now: Instant): string {
-  if (occurrences.length === 0) return `${description}\nNo plan time is left.`
-  const columns: [string, (occurrence: PreviewedOccurrence) => string][] = [
-    ['LOCAL', ({ planTime }) => localTime(new Date(planTime))],
-    [zone.toUpperCase(), ({ local }) => local.replace('T', ' ')],
-    ['UTC', ({ planTime }) => planTime.replace('T', ' ').replace(/(\.000)?Z$/, '')],
-    ['DISTANCE', ({ planTime }) => distance(Date.parse(planTime) - now)],
-    ['NOTE', ({ note }) => note ?? ''],
-  ]
-  if (zone === 'UTC') columns.splice(1, 1)
-  if (occurrences.every(({ note }) => note === undefined)) columns.pop()
-  const rows = occurrences.map((occurrence) => columns.map(([, cell]) => cell(occurrence)))
-  return `${description}\n\n${formatTable(
-    columns.map(([title]) => title),
-    rows,
-  )}`
 }
 
 function instantOf(text: string, zone: string): Instant {

@@ -36,11 +36,11 @@ export function addEnqueue(runs: Command): void {
         'escapement runs enqueue clean-up --wait',
       ),
     )
-    .action((job: string, flags: EnqueueFlags, command: Command) => {
+    .action(async (job: string, flags: EnqueueFlags, command: Command) => {
       const { input, at, queue, priority, key } = flags
       const body = {
         job,
-        ...(input !== undefined && { input: readJsonFlag(input, '--input') }),
+        ...(input !== undefined && { input: await readJsonFlag(input, '--input') }),
         ...(at !== undefined && { at }),
         ...(queue !== undefined && { queue }),
         ...(priority !== undefined && { priority }),
