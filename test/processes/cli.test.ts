@@ -171,10 +171,24 @@ describe('up', () => {
     await process.line(/^✔ \d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}demo:every-5-seconds {2}[\d.]+ ms$/)
     const list = await run(['schedules', 'list'], {}, cwd)
     expect(list.status).toBe(0)
-    expect(list.lines[0]).toMatch(/^NAME +STATE +TIMING +NEXT +JOB$/)
-    expect(list.lines.slice(1).map((line) => line.split(/ {2,}/).slice(0, 3))).toEqual([
-      ['demo:every-5-seconds', 'active', 'Every 5 seconds'],
-      ['demo:every-minute', 'active', 'Every minute'],
+    expect(list.lines[0]).toMatch(/^NAME +STATE +NEXT +DISTANCE +TIMING +JOB$/)
+    expect(list.lines.slice(1).map((line) => line.split(/ {2,}/))).toMatchObject([
+      [
+        'demo:every-5-seconds',
+        'active',
+        expect.stringMatching(/^\d{4}-/),
+        expect.any(String),
+        'Every 5 seconds',
+        'greet',
+      ],
+      [
+        'demo:every-minute',
+        'active',
+        expect.stringMatching(/^\d{4}-/),
+        expect.any(String),
+        'Every minute',
+        'greet',
+      ],
     ])
     const json = await run(['schedules', 'list', '--json'], {}, cwd)
     expect(JSON.parse(json.lines.join('\n'))).toMatchObject([
