@@ -66,8 +66,9 @@ async function ready(socket: net.Socket, event: string, signal: AbortSignal): Pr
 
 function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return new Promise((resolve, reject) => {
+    // Before all else: how it ends must be heard, also where nobody waits for it any more.
+    work.then(resolve, reject)
     signal.throwIfAborted()
     signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-    work.then(resolve, reject)
   })
 }

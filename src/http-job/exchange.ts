@@ -28,6 +28,9 @@ export interface Line {
   maxResponse: number
 }
 
+/** What follows it is of another protocol, and no body. */
+const SWITCHED = 101
+
 /** One call over a connection of its own, which is gone afterwards. No agent: neither its pool nor a proxy of the environment. */
 export async function exchange(call: Call, line: Line, signal: AbortSignal): Promise<Answer> {
   const { url, method, headers, body } = call
@@ -39,16 +42,21 @@ export async function exchange(call: Call, line: Line, signal: AbortSignal): Pro
       path: url.pathname + url.search,
       headers: { host: url.host, ...headers },
     })
-    const answered = once(request, 'response')
+    // One that turns to another protocol ends the request without a response: it would be waited for beyond every deadline.
+    const answered = Promise.race([
+      once(request, 'response', { signal }),
+      once(request, 'upgrade', { signal }),
+    ])
     // A receiver may answer, and hang up, before it has taken all of a body.
     request.on('error', () => {})
     request.end(body)
     const [response] = (await answered) as [http.IncomingMessage]
-    return {
-      status: response.statusCode!,
-      headers: response.headers,
-      ...(await readUpTo(line.maxResponse, response)),
-    }
+    const status = response.statusCode!
+    const content =
+      status === SWITCHED
+        ? { body: Buffer.alloc(0), isCut: false }
+        : await readUpTo(line.maxResponse, response)
+    return { status, headers: response.headers, ...content }
   } finally {
     socket.destroy()
   }
