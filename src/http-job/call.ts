@@ -5,7 +5,7 @@ import { VERSION } from '../version.js'
 import type { Call } from './exchange.js'
 import { type HttpJobInput, hasBodyByItself } from './input.js'
 import { signatureOf } from './signature.js'
-import { expandJson, expandText, type TemplateFields } from './template.js'
+import { expandJson, expandText, LONGEST_VALUES, type Room, type TemplateFields } from './template.js'
 
 /** What is sent for an attempt, with the templates filled. `now` is the host's: a receiver compares it with its own. */
 export function callOf(
@@ -15,20 +15,21 @@ export function callOf(
   now: number,
 ): Call {
   const { method = 'POST' } = input
-  const content = contentOf(input, fields)
+  const room = { left: LONGEST_VALUES }
+  const content = contentOf(input, fields, room)
   const body = Buffer.from(content?.text ?? '')
   const id = fields.run.id
   const timestamp = String(Math.floor(now / 1000))
   const keys = keysFor(input.sign, secrets)
   return {
-    url: expandUrl(input.url, fields),
+    url: expandUrl(input.url, fields, room),
     method,
     body,
     headers: {
       'user-agent': `Escapement/${VERSION}`,
       accept: '*/*',
       ...(content && { 'content-type': content.type }),
-      ...expandHeaders(input.headers ?? {}, fields),
+      ...expandHeaders(input.headers ?? {}, fields, room),
       // What came packed could not be shown, and could be far more than it seems.
       'accept-encoding': 'identity',
       ...((content || hasBodyByItself(method)) && { 'content-length': String(body.length) }),
@@ -45,11 +46,15 @@ export function callOf(
   }
 }
 
-function contentOf(input: HttpJobInput, fields: TemplateFields): { text: string; type: string } | null {
+function contentOf(
+  input: HttpJobInput,
+  fields: TemplateFields,
+  room: Room,
+): { text: string; type: string } | null {
   const { method = 'POST', body } = input
   if (body === undefined && !hasBodyByItself(method)) return null
   const { event, ...known } = fields
-  const value = body === undefined ? (event ?? known) : expandJson(body, fields)
+  const value = body === undefined ? (event ?? known) : expandJson(body, fields, room)
   return typeof value === 'string'
     ? { text: value, type: 'text/plain; charset=utf-8' }
     : { text: JSON.stringify(value), type: 'application/json' }
@@ -58,8 +63,8 @@ function contentOf(input: HttpJobInput, fields: TemplateFields): { text: string;
 const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
 
 /** Values cannot end the part of the URL that they are in, and must not be one that means another folder. */
-function expandUrl(text: string, fields: TemplateFields): URL {
-  const expanded = expandText(text, fields, (value) => encodeURIComponent(value.toWellFormed()))
+function expandUrl(text: string, fields: TemplateFields, room: Room): URL {
+  const expanded = expandText(text, fields, (value) => encodeURIComponent(value.toWellFormed()), room)
   const path = expanded.split(/[?#]/)[0]!
   if (expanded !== text && path.split('/').some((segment) => DOT_SEGMENT.test(segment))) {
     throw new NonRetryableError(`url: ${quote(path)} – "." and ".." would lead to another path`)
@@ -70,10 +75,11 @@ function expandUrl(text: string, fields: TemplateFields): URL {
 function expandHeaders(
   headers: Readonly<Record<string, string>>,
   fields: TemplateFields,
+  room: Room,
 ): Record<string, string> {
   const entries = Object.entries(headers)
   return Object.fromEntries(
-    entries.map(([name, value]) => [name.toLowerCase(), expandText(value, fields, headerText)]),
+    entries.map(([name, value]) => [name.toLowerCase(), expandText(value, fields, headerText, room)]),
   )
 }
 

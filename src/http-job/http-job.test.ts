@@ -1,8 +1,9 @@
 import dns from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
+import { setImmediate } from 'node:timers/promises'
 import { Webhook } from 'standardwebhooks'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { CERTIFICATE, KEY } from '../../test/support/certificate.js'
 import { openReceiver } from '../../test/support/receiver.js'
 import type { HandlerContext } from '../runs/job.js'
@@ -172,6 +173,26 @@ describe('what the job http sends', () => {
       ['text/csv', '0', ''],
       [undefined, undefined, ''],
     ])
+  })
+})
+
+describe('values of templates', () => {
+  const event = { text: 'x'.repeat(10_000) }
+  const many = '{{event.text}}'.repeat(100)
+
+  it.each<[string, Partial<HttpJobInput>]>([
+    ['a text', { body: `${many}{{attempt}}` }],
+    ['a list', { body: Array(100).fill('{{event}}') }],
+    ['all parts together', { body: many, headers: { 'x-attempt': '{{attempt}}' } }],
+  ])('that come to far more than was stored are not sent, in %s', async (_, input) => {
+    const { calls, url } = await openReceiver()
+    expect(await failed(call({ url, event, ...input }))).toMatchObject({
+      message: expect.stringContaining('come to more than 1,000,000 characters'),
+      isFinal: true,
+    })
+    expect(calls).toEqual([])
+    await call({ url, event, body: many })
+    expect(calls[0]!.body).toHaveLength(1_000_000)
   })
 })
 
@@ -379,6 +400,36 @@ describe('what becomes of an answer', () => {
       message: 'the lease is lost',
     })
     expect(calls).toHaveLength(1)
+  })
+
+  it('is not asked for where the attempt is over, and a name that is not found then ends nothing else', async () => {
+    const unheard = vi.fn()
+    process.on('unhandledRejection', unheard)
+    onTestFinished(() => void process.off('unhandledRejection', unheard))
+    // Not by a spy: that hears how its promises end.
+    const { lookup } = dns
+    dns.lookup = (() => Promise.reject(new Error('no such name'))) as never
+    onTestFinished(() => {
+      dns.lookup = lookup
+    })
+    const signal = AbortSignal.abort(new Error('the lease is lost'))
+    expect(await failed(call({ url: 'https://nowhere.example' }, {}, { signal }))).toMatchObject({
+      message: 'the lease is lost',
+    })
+    await setImmediate()
+    expect(unheard).not.toHaveBeenCalled()
+  })
+
+  it('that turns to another protocol is no success, and is not waited for', async () => {
+    const { url } = await openReceiver((_, response) => {
+      response.socket!.write(
+        'HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n',
+      )
+    })
+    expect(await failed(call({ url, timeout: '10s' }))).toEqual({
+      message: `POST ${url}/ answered 101`,
+      isFinal: true,
+    })
   })
 
   it('that is none is tried again', async () => {

@@ -86,7 +86,8 @@ function readPlace(entry: unknown, field: string, report: Report): Place | undef
   if (typeof entry !== 'string') return refuse('must be a text')
   const permitsPlain = /^http:\/\//i.test(entry)
   const text = entry.replace(/^https?:\/\//i, '')
-  if (ipaddr.isValidCIDR(text)) {
+  // Written out: of "192.168/16" the parser would make 192.0.0.168/16, and of "010.0.0.0/8" what is octal.
+  if (isIP(text.split('/')[0]!) !== 0 && ipaddr.isValidCIDR(text)) {
     return { where: { range: ipaddr.parseCIDR(text) }, port: null, permitsPlain }
   }
   const isBareIpv6 = isIP(text) === 6
