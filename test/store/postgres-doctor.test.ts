@@ -95,6 +95,33 @@ describe('doctor, of a server', () => {
     expect(await listBloated(store, store, 0)).toEqual([])
   })
 
+  it('takes no vacuum for what keeps dead rows, however long it takes', async () => {
+    const { database } = await open(url)
+    const store = createStore(database, schema, databaseClock)
+    await query('create table slow as select from generate_series(1, 50000)')
+    const underWay = () =>
+      database.query<{ pid: number }>(
+        'select pid from pg_stat_progress_vacuum where datname = current_database()',
+      )
+    const vacuum = database.session(async (session) => {
+      await session.query(`select set_config('vacuum_cost_delay', '100', false)`)
+      await session.query(`select set_config('vacuum_cost_limit', '1', false)`)
+      await session.query('vacuum slow')
+    })
+    const ended = expect(vacuum).rejects.toThrow('terminating connection')
+    await expect.poll(underWay).toHaveLength(1)
+    await leaveDeadRows(database)
+    await query('alter table {schema}.skips reset (autovacuum_enabled)')
+    const [{ pid }] = (await underWay()) as [{ pid: number }]
+    const found = await listBloated(store, store, 0)
+    // With its settings.
+    await query(`select pg_terminate_backend(${pid})`)
+    await ended
+    await query('vacuum {schema}.skips')
+    await query('drop table slow')
+    expect(found).toMatchObject([{ table: 'skips', off: null, holder: null }])
+  })
+
   it('finds a server that can only be read, and changes nothing there', async () => {
     const readOnly = new URL(url)
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on')

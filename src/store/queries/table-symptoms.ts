@@ -52,11 +52,12 @@ export function listBloated(
 
 const LIST_BLOATED = `
   with clock as materialized (select clock_timestamp() - $4 * interval '1 millisecond' as old_at),
+  -- A vacuum has a snapshot too, which keeps no row: whoever ended it would only make matters worse.
   holder as materialized (
     select pid, application_name as application, to_char(xact_start at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since
     from pg_stat_activity
     where backend_xmin is not null and pid <> pg_backend_pid() and datname = current_database()
-      and xact_start < (select old_at from clock)
+      and xact_start < (select old_at from clock) and pid not in (select pid from pg_stat_progress_vacuum)
     order by xact_start limit 1
   ),
   -- Its statistics are lost where the server crashes, and begin with the table.
