@@ -6,6 +6,8 @@ import { type Examination, examine } from './client/doctor.js'
 import { type ForecastBucket, forecast } from './client/forecast.js'
 import { createGauges, type Gauges } from './client/gauges.js'
 import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
+import { tellMovedOnce } from './client/moved-logger.js'
+import { createMoving, expectHere, type Moving } from './client/moving.js'
 import { createOverview, type Overview } from './client/overview.js'
 import { createRuns, type Runs } from './client/runs.js'
 import { createSchedules, type Schedules } from './client/schedules.js'
@@ -51,7 +53,7 @@ import { longestSleepMs } from './wait.js'
 import { createWorker, type Worker } from './worker/worker.js'
 
 /** A scheduler and run queue on one database. */
-export interface Escapement extends Overview {
+export interface Escapement extends Overview, Moving {
   /** The connection, for your own statements on either database. */
   readonly database: Database
   readonly schedules: Schedules
@@ -174,9 +176,11 @@ async function prepareSchema(database: Database, { schema, migrate: allowed }: S
 }
 
 function wire(connections: Connections, settings: Settings): Assembly {
-  const { logger, clock } = settings
+  const { clock } = settings
+  const logger = tellMovedOnce(settings.logger)
   const { inner, outer: database } = connections
   const store = createStore(inner, settings.schema, clock)
+  const outer = createStore(database, settings.schema, clock)
   const bus = createEventBus(logger)
   const bridge = createBridge(store, bus, logger)
   const jobs = createJobRegistry()
@@ -194,7 +198,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
   })
   const worker = createWorker({
     store,
-    transactions: createStore(database, settings.schema, clock),
+    transactions: outer,
     clock,
     bus,
     logger,
@@ -282,6 +286,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
 
   const escapement: Escapement = {
     ...createOverview(parts, claiming),
+    ...createMoving({ store, outer }),
     database,
     schedules,
     runs,
@@ -300,7 +305,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
       return job
     },
     audit: ({ from, to, ...page } = {}) =>
-      audit(createStore(database, settings.schema, clock), ZONE_DATA, {
+      audit(outer, ZONE_DATA, {
         ...page,
         ...(from !== undefined && { from: instant(from, 'from') }),
         ...(to !== undefined && { to: instant(to, 'to') }),
@@ -327,6 +332,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
       const roles = readRoles(options)
       isStopping = closed !== undefined
       const begin = async () => {
+        await expectHere(store)
         stopListening ??= await inner.listen(store.channel, wakeUp)
         if (roles.includes('worker')) await worker.start()
         if (roles.includes('scheduler')) scheduler.start()

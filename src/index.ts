@@ -10,11 +10,15 @@ export type {
   EnqueueManyOptions,
   EnqueueOptions,
 } from './client/enqueueing.js'
+export type { ExportManifest, ExportMode, ExportSource } from './client/export-format.js'
+export type { ExportOptions } from './client/exporting.js'
 export type { ForecastBucket } from './client/forecast.js'
 export type { DatabaseGauges, Gauges } from './client/gauges.js'
 export type { Health, LoopHealth, Readiness } from './client/health.js'
 export type { HistoryEntry, HistoryOptions } from './client/history.js'
+export type { ImportOptions, ImportReport } from './client/importing.js'
 export type { Occurrence } from './client/ledger.js'
+export type { Move, Moving } from './client/moving.js'
 export type { JobOverview, Overview, QueueOverview, Stats, WorkerOverview } from './client/overview.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'

@@ -118,6 +118,7 @@ export const RETRY_RUNS: Spec = {
   finishedAfter: anything,
   finishedBefore: anything,
 }
+export const EXPORT: Spec = { ...VERB, mode: oneOf('copy', 'move'), wait: anything, signal: anything }
 /** Of what is ended or paused at once, and not with a schedule. */
 export const WITH_REASON: Spec = { ...VERB, reason: text }
 

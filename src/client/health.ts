@@ -2,6 +2,7 @@ import type { PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { createSharedReading } from '../shared-reading.js'
 import { readSchemaState } from '../store/migrate.js'
+import { findMove } from '../store/queries/moving.js'
 import type { Store } from '../store/store.js'
 
 /** Whether the loops of this process turn. */
@@ -68,14 +69,19 @@ function longestHoldMs({ database }: Store, jobs: JobRegistry): number {
 
 /** Asks the database, within two seconds, whether it is there and has the schema that this program works with. */
 export function createReadiness(store: Store): () => Promise<Readiness> {
-  const schemaState = createSharedReading(() => readSchemaState(store.database, store.schema), {
+  const read = async () => {
+    const state = await readSchemaState(store.database, store.schema)
+    if (state !== 'current') return `schema ${state}`
+    return (await findMove(store)) ? 'moved' : null
+  }
+  const reasonNot = createSharedReading(read, {
     keepMs: READY_FOR_MS,
     patienceMs: READY_WITHIN_MS,
   })
   return async () => {
     try {
-      const state = await schemaState()
-      return state === 'current' ? { ready: true, reason: null } : { ready: false, reason: `schema ${state}` }
+      const reason = await reasonNot()
+      return { ready: reason === null, reason }
     } catch {
       return { ready: false, reason: 'database unreachable' }
     }

@@ -112,6 +112,13 @@ export function createHttpClient(options: HttpClientOptions) {
     audit: (query?: Query<'getAudit'>, more?: CallOptions) => call('getAudit', { query }, more),
     doctor: (more?: CallOptions) => call('getDiagnosis', {}, more),
     reconcile: (more?: CallOptions) => call('reconcile', {}, more),
+    /** Everything, as lines of JSON in pieces of any size. It takes as long as it takes, unless a timeout is given. */
+    export: (body?: Body<'exportAll'>, more?: CallOptions): AsyncGenerator<Uint8Array> =>
+      transport.stream(
+        transport.requestOf('exportAll', { body } as never, { timeoutMs: Number.POSITIVE_INFINITY, ...more }),
+        'application/x-ndjson',
+      ),
+    undoMove: (more?: CallOptions) => call('undoMove', {}, more),
     /** Who the token stands for, and what it may do. */
     session: (more?: CallOptions) => call('getSession', {}, more),
     /** Events as they come, through broken connections. */

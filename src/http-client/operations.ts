@@ -54,6 +54,8 @@ export const OPERATIONS: { [Name in Operation]: readonly [Specs[Name]['method'],
   getSession: ['get', '/session'],
   closeSession: ['delete', '/session'],
   streamEvents: ['get', '/events'],
+  exportAll: ['post', '/export'],
+  undoMove: ['post', '/export/undo'],
 }
 
 type WithHeaders = {

@@ -1,5 +1,6 @@
 import { type VerbParts, withLocked } from '../client/verb.js'
 import type { Logger } from '../logger.js'
+import { isMoved } from '../store/moved.js'
 import { type EndedPause, listEndedPauses } from '../store/queries/planning.js'
 import type { Providers, Wanted } from './providers.js'
 
@@ -33,7 +34,8 @@ export async function resumeEnded(
   try {
     await resume(names)
     return names.length
-  } catch {
+  } catch (error) {
+    if (isMoved(error)) throw error
     let resumed = 0
     for (const name of names) {
       const failed = (error: unknown) => {

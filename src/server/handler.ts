@@ -6,7 +6,7 @@ import { type Context, Hono } from 'hono'
 import type { AccessRole } from '../client/tokens.js'
 import type { Escapement } from '../escapement.js'
 import type { Logger } from '../logger.js'
-import { isCutOff, isRefusal } from '../store/refusal.js'
+import { isContended, isCutOff, isRefusal } from '../store/refusal.js'
 import { createAuthentication } from './authentication.js'
 import { createEventHub } from './event-hub.js'
 import { type Identity, mayDo } from './identity.js'
@@ -215,11 +215,6 @@ function unexpected(error: unknown, { req }: Context<Env>, logger: Logger): Resp
   }
   logger.error({ method: req.method, path: req.path, err: error }, 'a request failed')
   return problemResponse('internal_error', { detail: 'Something went wrong; the log says what.' })
-}
-
-/** A lock that was waited for too long, or in a circle; a snapshot that was overtaken. */
-function isContended(error: unknown): boolean {
-  return /^(55P03|40P01|40001)$/.test(String((error as { code?: unknown } | null)?.code))
 }
 
 function isUnreachable(error: unknown): boolean {

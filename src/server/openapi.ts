@@ -152,6 +152,10 @@ function answersOf(spec: RouteSpec, schemas: Record<string, JsonObject>): Record
     const content = { 'text/event-stream': { schema: { type: 'string' } } }
     return { 200: { description: 'Server-sent events.', content } }
   }
+  if (spec.answer === 'lines') {
+    const content = { 'application/x-ndjson': { schema: { type: 'string' } } }
+    return { 200: { description: 'Lines of JSON.', content } }
+  }
   const content = { 'application/json': { schema: schemaOf(spec.answer, 'output', schemas) } }
   const all = { 200: 'Done.', ...spec.alsoAnswers }
   const headers = z.globalRegistry.get(spec.answer)?.id === 'Schedule' && { headers: { ETag: ETAG } }
@@ -167,6 +171,7 @@ const USUAL: readonly ErrorCode[] = [
   'internal_error',
   'database_unreachable',
   'database_busy',
+  'moved',
   'closed',
 ]
 const OF_THE_KNOWN: readonly ErrorCode[] = ['unauthorized', 'forbidden', 'csrf_missing']

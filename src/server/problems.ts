@@ -16,6 +16,7 @@ const STATUS: Partial<Record<ErrorCode, number>> = {
   run_open: 409,
   already_decided: 409,
   schedule_exists: 409,
+  moved: 410,
   version_conflict: 412,
   body_too_large: 413,
   media_type_unsupported: 415,

@@ -27,8 +27,8 @@ export interface RouteSpec {
   bodyLimit?: number
   /** Request headers that it knows. */
   headers?: readonly RequestHeader[]
-  /** Null where there is nothing to say; `stream` for server-sent events. */
-  answer: z.ZodType | null | 'stream'
+  /** Null where there is nothing to say; `stream` for server-sent events, `lines` for lines of JSON. */
+  answer: z.ZodType | null | 'stream' | 'lines'
   /** Those beside 200, or 204 without an answer, for an answer of the same form. */
   alsoAnswers?: Readonly<Record<number, string>>
   /** Beyond what any operation may answer. */
@@ -84,7 +84,7 @@ export class Answer<Body> {
 
 type BodyOf<Spec extends RouteSpec> = Spec['answer'] extends z.ZodType
   ? Sendable<z.output<Spec['answer']>>
-  : Spec['answer'] extends 'stream'
+  : Spec['answer'] extends 'stream' | 'lines'
     ? Response
     : unknown
 

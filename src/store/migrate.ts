@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
 import { EscapementError } from '../errors.js'
 import type { Database, Queryable } from './database.js'
+import { explainMoved } from './moved.js'
 import { channelOf, quoteIdentifier, quoteLiteral } from './store.js'
 
 /**
@@ -48,13 +49,18 @@ export async function migrate(
 
 let newestKnown: Promise<number> | undefined
 
+/** The number of the newest migration that this program has: exports of another cannot be read. */
+export function newestMigration(): Promise<number> {
+  newestKnown ??= readMigrations('').then((known) => known.at(-1)?.number ?? 0)
+  return newestKnown
+}
+
 /** The number of the newest migration that the schema has, and of the newest that this program knows. */
 export async function readSchemaLevels(
   queryable: Queryable,
   schema: string,
 ): Promise<{ applied: number; known: number }> {
-  newestKnown ??= readMigrations(schema).then((migrations) => migrations.at(-1)?.number ?? 0)
-  return { known: await newestKnown, applied: await appliedThrough(queryable, schema) }
+  return { known: await newestMigration(), applied: await appliedThrough(queryable, schema) }
 }
 
 /** How the schema compares with what this program works with. Cheap enough to be asked by probes. */
@@ -138,7 +144,8 @@ function lockKey(schema: string): string {
   return createHash('sha256').update(`escapement migrate ${schema}`).digest().readBigInt64BE().toString()
 }
 
-function explain(error: unknown, schema: string): unknown {
+function explain(refused: unknown, schema: string): unknown {
+  const error = explainMoved(refused)
   const { code, message } = error as { code?: string; message?: string }
   if (code === '42501') {
     return new EscapementError('database_unusable', {

@@ -49,3 +49,8 @@ export function isRefusedByServer(error: unknown): boolean {
   // Codes of the host, such as EPIPE, have no digit.
   return /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)
 }
+
+/** A lock that was waited for too long, or in a circle; a snapshot that was overtaken. */
+export function isContended(error: unknown): boolean {
+  return /^(55P03|40P01|40001)$/.test(String((error as { code?: unknown } | null)?.code))
+}

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import type { Clock } from '../clock.js'
 import type { Database, Param, Queryable, Transaction } from './database.js'
+import { explainMoved } from './moved.js'
 
 /**
  * What statements are run against. Their texts say `{schema}` where our schema's name goes; those that decide by
@@ -49,7 +50,13 @@ export function createStore(database: Database, schema: string, clock: Clock): S
   }
 
   const sessionOver = (queryable: Queryable): Session => ({
-    query: (statement, params) => queryable.query(withSchema(statement), params),
+    async query(statement, params) {
+      try {
+        return await queryable.query(withSchema(statement), params)
+      } catch (error) {
+        throw explainMoved(error)
+      }
+    },
     now: () => {
       const instant = clock.now()
       return instant === null ? null : new Date(instant)

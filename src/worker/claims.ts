@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { JobRegistry } from '../runs/job-registry.js'
+import { isMoved } from '../store/moved.js'
 import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
 import type { Store } from '../store/store.js'
 
@@ -42,7 +43,11 @@ export function createClaims(
       const leaseToken = randomUUID()
       unanswered.add(leaseToken)
       const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit }
-      const rows = await claimRuns(store, claim)
+      const rows = await claimRuns(store, claim).catch((error) => {
+        // Nothing is claimed there, and nothing can be given back.
+        if (isMoved(error)) unanswered.delete(leaseToken)
+        throw error
+      })
       unanswered.delete(leaseToken)
       return { rows, leaseToken }
     },

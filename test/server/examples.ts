@@ -181,6 +181,8 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   getSession: () => ({}),
   closeSession: () => ({}),
   streamEvents: () => ({ query: { names: ['run.failed', 'run.succeeded'] } }),
+  exportAll: () => ({ body: { mode: 'copy', wait: '1s' } }),
+  undoMove: () => ({}),
 }
 
 /** `POST /api/v1/schedules/a%3Ab/pause?…`. */

@@ -1,6 +1,7 @@
 import type { EventHub } from '../event-hub.js'
 import type { Route } from '../route.js'
 import { createEventRoutes, EVENT_SPECS } from './events.js'
+import { MOVE_SPECS, moveRoutes } from './moves.js'
 import { OVERVIEW_SPECS, overviewRoutes } from './overview.js'
 import { RUN_SPECS, runRoutes } from './runs.js'
 import { SCHEDULE_SPECS, scheduleRoutes } from './schedules.js'
@@ -21,6 +22,7 @@ export const SPECS = {
   ...TOKEN_SPECS,
   ...SESSION_SPECS,
   ...EVENT_SPECS,
+  ...MOVE_SPECS,
 }
 
 export type Specs = typeof SPECS
@@ -36,5 +38,6 @@ export function createRoutes(hub: EventHub): Record<string, Route> {
     ...tokenRoutes,
     ...sessionRoutes,
     ...createEventRoutes(hub),
+    ...moveRoutes,
   }
 }

@@ -88,10 +88,11 @@ const LEASE_PICKED = `
   from claimed as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = asked.schedule_id`
 
+/** An operator has paused claiming, or somebody who is about to move everything waits for what runs. */
+const MAY_CLAIM = `claiming_paused_at is null and coalesce(claiming_held_until <= ${NOW}, true)`
+
 /** Nothing is claimed while claiming is paused. */
-const CLOCK = `clock as materialized (
-    select ${NOW} as now from {schema}.control where claiming_paused_at is null
-  )`
+const CLOCK = `clock as materialized (select ${NOW} as now from {schema}.control where ${MAY_CLAIM})`
 
 /** What a run `o` is told apart by, of a job that works on one at a time for each. */
 const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
@@ -281,7 +282,7 @@ export function msUntilEligible(
          order by eligible_at, id limit 1
        ) as run
      ) as first
-     where (select claiming_paused_at is null from {schema}.control)`,
+     where (select ${MAY_CLAIM} from {schema}.control)`,
     [queues, jobs],
   )
 }
