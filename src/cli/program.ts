@@ -5,8 +5,10 @@ import { addClaiming } from './commands/claiming.js'
 import { addCompletion } from './commands/completion.js'
 import { addDoctor } from './commands/doctor.js'
 import { addEvents } from './commands/events.js'
+import { addExport } from './commands/export.js'
 import { addForecast } from './commands/forecast.js'
 import { addGroups } from './commands/groups.js'
+import { addImport } from './commands/import.js'
 import { addMigrate } from './commands/migrate.js'
 import { addJobs, addQueues, addStatus, addWorkers } from './commands/overview.js'
 import { addPreview } from './commands/preview.js'
@@ -44,6 +46,8 @@ const COMMANDS = [
   addAudit,
   addDoctor,
   addReconcile,
+  addExport,
+  addImport,
   addTokens,
   addCompletion,
 ]

@@ -1,0 +1,74 @@
+import { existsSync } from 'node:fs'
+import type { Command } from 'commander'
+import pc from 'picocolors'
+import type { ImportReport } from '../../client/importing.js'
+import { EscapementError } from '../../errors.js'
+import { createEscapement } from '../../escapement.js'
+import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
+import { readExportFile, STANDARD_STREAM } from '../export-file.js'
+import { createProgress, type Progress } from '../progress.js'
+
+export function addImport(program: Command): void {
+  withDatabaseFlags(program.command('import'))
+    .summary('store an export, and go on from it')
+    .description(
+      'Stores what "escapement export" wrote in an empty database or directory, which is created or migrated if needed; or where\n' +
+        'it was moved away from, as what it has become since. It is all stored or nothing of it. The same export again\n' +
+        'changes nothing. Stop processes that work there first.',
+    )
+    .argument('<file>', 'what "escapement export" wrote, compressed or not; "-" is standard input')
+    .option('--json', 'print what was imported as JSON')
+    .addHelpText(
+      'after',
+      `
+Examples:
+  escapement import everything.ndjson.gz --database postgres://app@localhost/app
+  escapement import everything.ndjson.gz --directory ./.escapement
+  escapement export --move -o - | escapement import - --database postgres://app@localhost/app`,
+    )
+    .action(async (file: string, flags: DatabaseFlags & { json?: boolean }, command: Command) => {
+      if (file !== STANDARD_STREAM && !existsSync(file)) {
+        throw new EscapementError('option_invalid', { message: `There is no file ${file}.` })
+      }
+      const escapement = await createEscapement({
+        database: databaseOf(flags, command),
+        ...(flags.schema === undefined ? {} : { schema: flags.schema }),
+      })
+      const shown = showProgress()
+      try {
+        const report = await escapement.import(readExportFile(file), { onProgress: shown.update })
+        shown.done()
+        console.log(flags.json ? JSON.stringify(report, null, 2) : describe(report))
+      } finally {
+        shown.done()
+        await escapement.close()
+      }
+    })
+}
+
+/** One line for each table, while it is stored. */
+function showProgress() {
+  let current: { table: string; progress: Progress } | undefined
+  const done = () => {
+    current?.progress.done()
+    current = undefined
+  }
+  return {
+    done,
+    update({ table, done: stored, total }: { table: string; done: number; total: number }) {
+      if (current?.table !== table) {
+        done()
+        current = { table, progress: createProgress(`Importing ${table}`) }
+      }
+      current!.progress.update(stored, total)
+    },
+  }
+}
+
+function describe({ isNew, exportId, takenAt, rows }: ImportReport): string {
+  if (!isNew) return `This export (${exportId}) was imported before: nothing was changed.`
+  return (
+    `${pc.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${takenAt} (${exportId}).\n` +
+    'Start it with: escapement up'
+  )
+}

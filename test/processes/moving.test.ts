@@ -1,0 +1,124 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, it, onTestFinished } from 'vitest'
+import { createEscapement, type DatabaseOption } from '../../src/index.js'
+import { createPostgresDatabase } from '../support/database.js'
+import { type EscapementProcess, spawnEscapement } from '../support/escapement-process.js'
+
+const config = fileURLToPath(new URL('fixtures/moving.config.ts', import.meta.url))
+const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
+
+it('a busy embedded scheduler moves to a server and back: nothing is lost and nothing is doubled', async () => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-move-'))
+  const { url, drop } = await createPostgresDatabase()
+  const processes: EscapementProcess[] = []
+  onTestFinished(async () => {
+    for (const { child } of processes) child.kill('SIGKILL')
+    await drop()
+    fs.rmSync(folder, { recursive: true, force: true })
+  })
+  const directory = path.join(folder, 'data')
+  const file = path.join(folder, 'everything.ndjson.gz')
+  const env = { WITNESS: path.join(folder, 'witness'), TZ: 'UTC' }
+  const start = (args: string[]) => {
+    const started = spawnEscapement(args, { cwd: folder, env })
+    processes.push(started)
+    return started
+  }
+  const run = async (args: string[]) => {
+    const { ended, lines } = start(args)
+    return { status: await ended, text: lines.join('\n') }
+  }
+  const witnessed = () => readWitness(env.WITNESS)
+  /** Lets `up` work until it has witnessed so many more. */
+  const work = async (where: string[], more = 45) => {
+    const before = witnessed().length
+    const up = start(['up', '--config', config, '--port', '0', '--log-level', 'error', ...where])
+    await expect.poll(() => witnessed().length - before, { timeout: 60_000 }).toBeGreaterThan(more)
+    return up
+  }
+
+  const embedded = await work(['--directory', directory])
+  const moved = await run(['export', '--move', '-o', file, '--directory', directory])
+  expect(moved).toMatchObject({
+    status: 0,
+    text: expect.stringMatching(/^✔ Moved 200 schedules and \d+ runs to /),
+  })
+  expect(fs.statSync(file).mode & 0o777).toBe(0o600)
+  const atTheCut = witnessed().length
+  await embedded.line(/moved away at .* This process does nothing any more: stop it\./)
+  expect(await embedded.kill('SIGTERM')).toBe(0)
+  expect(witnessed()).toHaveLength(atTheCut)
+  expect(await auditOf({ directory })).toEqual({ schedules: 200, mistakes: 0, moved: true })
+
+  expect(await run(['import', file, '--database', url])).toMatchObject({
+    status: 0,
+    text: expect.stringMatching(/^✔ Imported 200 schedules/),
+  })
+  const server = await work(['--database', url])
+  // Back again while it works, without a file in between.
+  expect(await moveByPipe(url, directory)).toBe(0)
+  await server.line(/This process does nothing any more/)
+  expect(await server.kill('SIGTERM')).toBe(0)
+  expect(await auditOf(url)).toEqual({ schedules: 200, mistakes: 0, moved: true })
+
+  const back = await work(['--directory', directory])
+  expect(await back.kill('SIGTERM')).toBe(0)
+  expect(await auditOf({ directory })).toEqual({ schedules: 200, mistakes: 0, moved: false })
+  expect(gapsIn(witnessed())).toEqual([])
+})
+
+interface Witnessed {
+  schedule: string
+  planTime: number
+}
+
+function readWitness(file: string): Witnessed[] {
+  const lines = fs.existsSync(file) ? fs.readFileSync(file, 'utf8').split('\n').filter(Boolean) : []
+  return lines.map((line) => {
+    const [, schedule, planTime] = line.split(' ') as [string, string, string]
+    return { schedule, planTime: Date.parse(planTime) }
+  })
+}
+
+/** Where the plan times of a schedule are not one after the other, each once, from its first to its last. */
+function gapsIn(witnessed: readonly Witnessed[]): string[] {
+  const bySchedule = new Map<string, number[]>()
+  const wrong: string[] = []
+  for (const { schedule, planTime } of witnessed) {
+    bySchedule.set(schedule, [...(bySchedule.get(schedule) ?? []), planTime])
+  }
+  expect(bySchedule.size).toBe(50)
+  for (const [schedule, found] of bySchedule) {
+    const step = Number(schedule.slice(2)) < 20 ? 1_000 : 5_000
+    const times = found.sort((a, b) => a - b)
+    for (const [index, time] of times.entries()) {
+      if (index > 0 && time - times[index - 1]! !== step)
+        wrong.push(`${schedule} ${new Date(time).toISOString()}`)
+    }
+  }
+  return wrong
+}
+
+async function auditOf(database: DatabaseOption) {
+  const escapement = await createEscapement({ database, migrate: false })
+  try {
+    const { schedules, missing, double, unexpected } = await escapement.audit()
+    const mistakes = missing.length + double.length + unexpected.length
+    return { schedules, mistakes, moved: (await escapement.moved()) !== null }
+  } finally {
+    await escapement.close()
+  }
+}
+
+/** `escapement export … | escapement import …`, as one types it: how the worse of them ended. */
+async function moveByPipe(url: string, directory: string): Promise<number> {
+  const line = `set -o pipefail; "$NODE" "$MAIN" export --move -o - --database "$URL" | "$NODE" "$MAIN" import - --directory "$TO"`
+  const env = { ...process.env, NODE: process.execPath, MAIN: main, URL: url, TO: directory }
+  const [code] = await once(spawn('bash', ['-c', line], { env, stdio: 'ignore' }), 'close')
+  return code
+}
