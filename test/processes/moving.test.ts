@@ -6,6 +6,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { createEscapement, type DatabaseOption } from '../../src/index.js'
+import { openDatabase } from '../../src/store/open.js'
 import { createPostgresDatabase } from '../support/database.js'
 import { type EscapementProcess, spawnEscapement } from '../support/escapement-process.js'
 
@@ -55,6 +56,7 @@ it('a busy embedded scheduler moves to a server and back: nothing is lost and no
   expect(witnessed()).toHaveLength(atTheCut)
   expect(await auditOf({ directory })).toEqual({ schedules: 200, mistakes: 0, moved: true })
 
+  await killImport(fs.readFileSync(file), url)
   expect(await run(['import', file, '--database', url])).toMatchObject({
     status: 0,
     text: expect.stringMatching(/^✔ Imported 200 schedules/),
@@ -113,6 +115,25 @@ async function auditOf(database: DatabaseOption) {
   } finally {
     await escapement.close()
   }
+}
+
+/** An import that has half of the file, and is killed while it waits for the rest. */
+async function killImport(bytes: Buffer, url: string): Promise<void> {
+  const child = spawn(process.execPath, [main, 'import', '-', '--database', url], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+  })
+  const ended = once(child, 'close')
+  const { outer, inner } = await openDatabase(url)
+  child.stdin.write(bytes.subarray(0, bytes.length >> 1))
+  const hasBegun = () =>
+    outer.query(`select from pg_locks where locktype = 'relation' and mode = 'AccessExclusiveLock' and granted
+      and relation = to_regclass('escapement.schedules')`)
+  await expect.poll(hasBegun, { timeout: 30_000 }).toHaveLength(1)
+  child.kill('SIGKILL')
+  await ended
+  expect(await outer.query('select from escapement.schedules')).toEqual([])
+  await inner.close()
+  await outer.close()
 }
 
 /** `escapement export … | escapement import …`, as one types it: how the worse of them ended. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEscapement, every } from '../../src/index.js'
 import { CARRIED_TABLES, LEFT_TABLES, NUMBERED_TABLES } from '../../src/store/carried-tables.js'
 import { newestMigration } from '../../src/store/migrate.js'
@@ -15,9 +15,17 @@ const fireAt = async (h: Place) => {
   await h.advance('2 minutes')
 }
 
+/** With something of everything; who uses it leaves it as it was. */
+let full: Place
+
+beforeAll(async () => {
+  full = await openPlace('here', afterAll)
+  await fill(full)
+})
+
 describe('what is carried', () => {
   it('is every table, but for those that are left on purpose', async () => {
-    const { escapement, schema } = await openPlace()
+    const { escapement, schema } = full
     const tables = await escapement.database.query<{ name: string }>(
       `select table_name as name from information_schema.tables where table_schema = $1 and table_type = 'BASE TABLE'`,
       [schema],
@@ -91,15 +99,12 @@ describe('what is carried', () => {
 
 describe('where everything was moved away', () => {
   it('every change is refused by the database itself, and reading goes on', async () => {
-    const h = await openPlace()
-    await fill(h)
-    const { escapement, schedules, runs, schema } = h
+    const { escapement, schedules, runs, schema } = full
     const { database, tokens, claiming } = escapement
     const token = await tokens.create({ name: 'reader', role: 'viewer' })
     const [failed] = await runs.list({ schedule: 'failing' })
     const [waiting] = (await runs.search({ state: 'pending' })).runs
-    await claiming.resume()
-    const { exportId } = manifestOf(await linesOf(move(h)))
+    const { exportId } = manifestOf(await linesOf(move(full)))
     const verbs: Record<string, () => Promise<unknown>> = {
       put: () => schedules.put('new', { job: 'work', timing: every('1 minute') }),
       patch: () => schedules.patch('every', { priority: 9 }),
@@ -121,7 +126,7 @@ describe('where everything was moved away', () => {
       claiming: () => claiming.pause(),
       'make a token': () => tokens.create({ name: 'x', role: 'viewer' }),
       'revoke a token': () => tokens.revoke(token.id),
-      fire: () => h.advance('10 minutes'),
+      fire: () => full.advance('10 minutes'),
       start: () => escapement.start(),
       'start another': async () => (await createEscapement({ database, schema })).start(),
     }
@@ -156,11 +161,11 @@ describe('where everything was moved away', () => {
     const session = await tokens.openSession(token.id)
     expect(await tokens.verify(session.token)).toMatchObject({ name: 'reader' })
     expect((await escapement.moved())?.exportId).toBe(exportId)
+    await escapement.undoMove()
   })
 
   it('the same export is given again, and undoing lets everything go on', async () => {
-    const h = await openPlace()
-    await fill(h)
+    const h = full
     const before = await contentsOf(h)
     const lines = await linesOf(move(h))
     expect(await linesOf(move(h))).toEqual(lines)
@@ -172,9 +177,10 @@ describe('where everything was moved away', () => {
     expect(await h.escapement.undoMove()).toBe(true)
     expect(await h.escapement.undoMove()).toBe(false)
     expect(await contentsOf(h)).toEqual(before)
+    expect(manifestOf(await linesOf(move(h))).exportId).not.toBe(manifestOf(lines).exportId)
+    await h.escapement.undoMove()
     await fireAt(h)
     expect(await isClean(h.escapement)).toBe(true)
-    expect(manifestOf(await linesOf(move(h))).exportId).not.toBe(manifestOf(lines).exportId)
   })
 
   it('loops that run say so once, stop firing, and stop when they are told to', async () => {
@@ -206,23 +212,26 @@ describe('where everything was moved away', () => {
 })
 
 describe('an export that is not as it was made', () => {
-  async function exported() {
-    const [here, there] = [await openPlace(), await openPlace('there')]
+  let text: string
+  let there: Place
+
+  beforeAll(async () => {
+    const here = await openPlace('here', afterAll)
+    there = await openPlace('there', afterAll)
     here.job('work', { handler: () => null })
     await here.schedules.put('one', { job: 'work', timing: every('1 minute'), input: { secret: 'abc' } })
     await here.advance('5 minutes')
-    const text = (await linesOf(here.escapement.export())).join('')
-    const refused = async (changed: string | Iterable<string | Uint8Array>) => {
-      const source = typeof changed === 'string' ? [changed] : changed
-      const error = await there.escapement.import(source).catch((reason) => reason)
-      expect(await there.schedules.list()).toEqual([])
-      return `${error.code}: ${error.message}`
-    }
-    return { text, refused, there }
+    text = (await linesOf(here.escapement.export())).join('')
+  })
+
+  async function refused(changed: string | Iterable<string | Uint8Array>): Promise<string> {
+    const source = typeof changed === 'string' ? [changed] : changed
+    const error = await there.escapement.import(source).catch((reason) => reason)
+    expect(await there.schedules.list()).toEqual([])
+    return `${error.code}: ${error.message}`
   }
 
   it('is refused wherever it was cut off or changed, and nothing is imported', async () => {
-    const { text, refused, there } = await exported()
     const end = text.lastIndexOf('\n', text.length - 2) + 1
     for (const at of [0, 1, 40, text.indexOf('\n') + 1, text.length >> 1, end, end + 5, text.length - 1]) {
       expect(await refused(text.slice(0, at)), `cut at ${at}`).toMatch(/^export_invalid: /)
@@ -246,16 +255,9 @@ describe('an export that is not as it was made', () => {
       expect(changed).not.toBe(text)
       expect(await refused(changed)).toMatch(/^export_invalid: The export is not as it was made/)
     }
-    // As it was made it still fits, in pieces of any size.
-    const bytes = Buffer.from(text)
-    const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) =>
-      bytes.subarray(index * 7, index * 7 + 7),
-    )
-    expect((await there.escapement.import(pieces)).isNew).toBe(true)
   })
 
   it('says what else it is, or which version it needs', async () => {
-    const { text, refused } = await exported()
     expect(await refused('hello\n')).toMatch(/^export_invalid: This is not an export of Escapement/)
     expect(await refused('x'.repeat(2_000_000))).toMatch(/^export_invalid: This is not an export/)
     expect(await refused('')).toMatch(/^export_invalid: There is nothing in the export/)
@@ -273,13 +275,17 @@ describe('an export that is not as it was made', () => {
   })
 
   it('leaves nothing when the import is cut off, and can be imported then', async () => {
-    const { text, refused, there } = await exported()
     function* dying() {
       yield text.slice(0, text.length >> 1)
       throw Object.assign(new Error('killed'), { code: 'killed' })
     }
     expect(await refused(dying())).toBe('killed: killed')
-    expect((await there.escapement.import([text])).isNew).toBe(true)
+    // In pieces of any size.
+    const bytes = Buffer.from(text)
+    const pieces = Array.from({ length: Math.ceil(bytes.length / 7) }, (_, index) =>
+      bytes.subarray(index * 7, index * 7 + 7),
+    )
+    expect((await there.escapement.import(pieces)).isNew).toBe(true)
     expect(await there.escapement.import([text])).toMatchObject({ isNew: false })
     expect(await there.schedules.list()).toHaveLength(1)
   })
@@ -375,8 +381,7 @@ describe('before the cut', () => {
   })
 
   it('whoever reads the export and stops has moved nothing', async () => {
-    const h = await openPlace()
-    await fill(h)
+    const h = full
     const before = await contentsOf(h)
     for (const taken of [1, 3, 12]) {
       const lines = move(h)
@@ -390,7 +395,7 @@ describe('before the cut', () => {
   })
 
   it('options that are none are refused', async () => {
-    const h = await openPlace()
+    const h = full
     expect(() => h.escapement.export({ mode: 'mov' as never })).toThrow(
       /mode: "mov" – must be one of .*did you mean "move"/,
     )

@@ -7,7 +7,7 @@ import { openDatabase } from '../../src/store/open.js'
 import { createHarness, type Harness } from '../../src/testing/harness.js'
 import { freshSchemaName, postgresUrl, sharedDatabase, target } from './database.js'
 
-export const AT = '2026-03-01T12:00:00Z'
+const AT = '2026-03-01T12:00:00Z'
 
 export type Place = Harness & { schema: string }
 
@@ -20,11 +20,15 @@ function otherDatabase(): Promise<Database> {
   return server
 }
 
-export async function openPlace(where: 'here' | 'there' = 'here', at = AT): Promise<Place> {
+/** It goes with the test, or for several tests with what `onEnd` hears. */
+export async function openPlace(
+  where: 'here' | 'there' = 'here',
+  onEnd: (end: () => Promise<void>) => void = onTestFinished,
+): Promise<Place> {
   const schema = freshSchemaName()
   const database = await (where === 'here' ? sharedDatabase() : otherDatabase())
-  const harness = await createHarness({ database, schema, at })
-  onTestFinished(async () => {
+  const harness = await createHarness({ database, schema, at: AT })
+  onEnd(async () => {
     await database.query(`drop schema if exists "${schema}" cascade`)
     await harness.close()
   })

@@ -149,7 +149,8 @@ function untilInterrupted(): { signal: AbortSignal; release(): void } {
     process.exitCode = 130
     controller.abort(
       new EscapementError('cancelled', {
-        message: 'Interrupted: nothing was moved, and no file was written.',
+        message:
+          'Interrupted: no file was written. Had a move been done already, the same command gives it again.',
       }),
     )
   }

@@ -126,7 +126,8 @@ export async function freeze(session: Session): Promise<void> {
 
 /** Takes all of that away again. */
 export async function thaw(session: Session): Promise<void> {
-  for (const [table, name] of REFUSALS) await session.query(`drop trigger ${name} on {schema}.${table}`)
+  for (const [table, name] of REFUSALS)
+    await session.query(`drop trigger if exists ${name} on {schema}.${table}`)
 }
 
 export async function forgetMove(session: Session, id: string): Promise<void> {
