@@ -35,6 +35,8 @@ export function exitStatusOf(error: unknown): number {
     case 'unauthorized':
     case 'forbidden':
       return EXIT_STATUS.notAllowed
+    case 'cancelled':
+      return EXIT_STATUS.interrupted
     default:
       return EXIT_STATUS.failed
   }

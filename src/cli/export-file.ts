@@ -29,7 +29,7 @@ export function expectFree(file: string, isForced: boolean): void {
 
 /** Compressed where the name ends in `.gz`. */
 export async function writeExport(file: string, lines: AsyncIterable<Uint8Array>): Promise<void> {
-  if (file === STANDARD_STREAM) return await pipeline(Readable.from(lines), process.stdout, { end: false })
+  if (file === STANDARD_STREAM) return await print(lines)
   const draft = `${file}.${randomBytes(4).toString('hex')}.part`
   const handle = await open(draft, 'wx', 0o600).catch((error: NodeJS.ErrnoException) => {
     throw new EscapementError('option_invalid', {
@@ -50,6 +50,19 @@ export async function writeExport(file: string, lines: AsyncIterable<Uint8Array>
     await rm(draft, { force: true })
     throw error
   }
+}
+
+async function print(lines: AsyncIterable<Uint8Array>): Promise<void> {
+  // Of other commands whoever reads the beginning has what it wants. Of an export that is nothing, and no success.
+  process.stdout.removeAllListeners('error')
+  await pipeline(Readable.from(lines), process.stdout, { end: false }).catch((error) => {
+    if (error.code !== 'EPIPE') throw error
+    throw new EscapementError('cancelled', {
+      message:
+        'Whoever was to read the export has gone. Had a move been done already, the same command gives it again.',
+      cause: error,
+    })
+  })
 }
 
 const GZIP = Buffer.from([0x1f, 0x8b])

@@ -18,6 +18,9 @@ export const EXPORT_FORMAT = 1
 /** `copy` leaves everything here as it is; after `move` it is only there where the export is imported. */
 export type ExportMode = 'copy' | 'move'
 
+/** Of `ExportOptions`. */
+export const EXPORT_DEFAULTS = { mode: 'copy', wait: '30s' } as const
+
 export interface ExportManifest {
   format: number
   exportId: string

@@ -39,6 +39,7 @@ import { VERSION } from '../version.js'
 import { checkOptions, EXPORT } from './checked-schedules.js'
 import { createDrain, type Drain } from './draining.js'
 import {
+  EXPORT_DEFAULTS,
   EXPORT_FORMAT,
   type ExportManifest,
   type ExportMode,
@@ -64,8 +65,6 @@ export interface ExportOptions extends VerbOptions {
   /** Gives it up, for as long as it has not ended. */
   signal?: AbortSignal
 }
-
-export const EXPORT_DEFAULTS = { mode: 'copy', wait: '30s' } satisfies ExportOptions
 
 /** How long nobody may take what was read: it holds a transaction, and a move holds up everybody else. */
 const PATIENCE_MS = 30_000

@@ -121,7 +121,7 @@ function expectReturn({ exportId, mode, lineage }: ExportManifest, { id, taken_a
   throw new EscapementError('target_not_empty', {
     message:
       `Everything here was moved away at ${since}, and the export does not come from where it went (it is ` +
-      `${mode === 'copy' ? 'a copy' : 'the move of something else'}). Import it into an empty database, schema or directory.`,
+      `${mode === 'copy' ? 'a copy' : 'a move from before that, or of something else'}). Import it into an empty database, schema or directory.`,
     details: { movedBy: id },
   })
 }

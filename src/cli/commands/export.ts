@@ -1,25 +1,29 @@
 import { type Command, Option } from 'commander'
-import pc from 'picocolors'
-import { type ExportManifest, type ExportPart, readExport } from '../../client/export-format.js'
-import { EXPORT_DEFAULTS } from '../../client/exporting.js'
+import {
+  EXPORT_DEFAULTS,
+  type ExportManifest,
+  type ExportPart,
+  readExport,
+} from '../../client/export-format.js'
 import { EscapementError } from '../../errors.js'
 import type { HttpClient } from '../../http-client/index.js'
 import { durationToMs } from '../../time/duration.js'
+import { colours, errorColours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { expectFree, STANDARD_STREAM, writeExport } from '../export-file.js'
+import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 import { createProgress } from '../progress.js'
 
-interface ExportFlags extends ConnectionFlags {
+interface ExportFlags extends ConnectionFlags, JsonFlag {
   output?: string
   move?: boolean
   wait: string
   force?: boolean
   undo?: boolean
-  json?: boolean
 }
 
 export function addExport(program: Command): void {
-  withConnectionFlags(program.command('export'))
+  withJsonFlag(withConnectionFlags(program.command('export')))
     .summary('take everything out, as a backup or to move it')
     .description(
       'Writes everything to a file: schedules with their cursors, the ledger, runs and their history, the change log, jobs and\n' +
@@ -38,15 +42,14 @@ export function addExport(program: Command): void {
         'force',
       ]),
     )
-    .option('--json', 'print what was exported as JSON')
     .addHelpText(
       'after',
-      `
-Examples:
-  escapement export -o backup.ndjson.gz
-  escapement export --move -o everything.ndjson.gz
-  escapement export --move -o - | escapement import - --database postgres://app@localhost/app
-  escapement export --undo`,
+      examples(
+        'escapement export -o backup.ndjson.gz',
+        'escapement export --move -o everything.ndjson.gz',
+        'escapement export --move -o - | escapement import - --database postgres://app@localhost/app',
+        'escapement export --undo',
+      ),
     )
     .action((flags: ExportFlags, command: Command) => {
       if (flags.undo) return withConnection(flags, command, (client) => undo(client, flags))
@@ -63,20 +66,16 @@ Examples:
 }
 
 async function undo(client: HttpClient, flags: ExportFlags): Promise<void> {
-  const { undone } = await client.undoMove()
-  if (flags.json) return console.log(JSON.stringify({ undone }, null, 2))
-  if (!undone) return console.log('Nothing was moved away from here.')
-  console.log(`${pc.green('✔')} The move is taken back: everything goes on here.`)
-  console.error(`${pc.yellow('warning:')} Where its export was imported it must not run: both would fire.`)
-}
-
-interface Summary {
-  exportId: string
-  mode: ExportManifest['mode']
-  takenAt: string
-  takenBy: string | null
-  file: string
-  rows: ExportManifest['rows']
+  const report = await client.undoMove()
+  show(flags, report, () =>
+    report.undone
+      ? `${colours.green('✔')} The move is taken back: everything goes on here.`
+      : 'Nothing was moved away from here.',
+  )
+  if (!report.undone) return
+  console.error(
+    `${errorColours.yellow('warning:')} Where its export was imported it must not run: both would fire.`,
+  )
 }
 
 async function write(client: HttpClient, output: string, flags: ExportFlags): Promise<void> {
@@ -94,11 +93,11 @@ async function write(client: HttpClient, output: string, flags: ExportFlags): Pr
   } finally {
     release()
   }
-  const { exportId, mode: found, takenAt, takenBy, rows } = manifest!
+  const { exportId, takenAt, takenBy, rows, mode: found } = manifest!
   const summary = { exportId, mode: found, takenAt, takenBy, file: output, rows }
   // Standard output is the export itself.
-  const print = output === STANDARD_STREAM ? console.error : console.log
-  print(flags.json ? JSON.stringify(summary, null, 2) : describe(summary))
+  if (output !== STANDARD_STREAM) return show(flags, summary, () => describe(manifest!, output))
+  console.error(flags.json ? JSON.stringify(summary, null, 2) : describe(manifest!, output))
 }
 
 /** Passes the lines on, and shows how far they are. */
@@ -107,19 +106,24 @@ async function* watch(
   mode: ExportManifest['mode'],
   onManifest: (manifest: ExportManifest) => void,
 ): AsyncGenerator<Uint8Array> {
-  let progress = createProgress(mode === 'move' ? 'Waiting for running handlers' : 'Exporting')
-  let current = { table: '', done: 0, total: 0 }
+  let progress = createProgress(mode === 'move' ? 'waiting for running handlers' : 'exporting')
+  let current = { table: '', done: 0 }
+  let totals: ExportManifest['rows'] = {}
   try {
     for await (const part of parts) {
-      if (part.kind === 'manifest') onManifest(part.manifest)
-      if (part.kind === 'manifest') current = { ...current, total: sum(part.manifest.rows) }
+      if (part.kind === 'manifest') {
+        totals = part.manifest.rows
+        onManifest(part.manifest)
+      }
       if (part.kind === 'rows') {
-        if (part.table !== current.table) {
+        const { table, count } = part
+        if (table !== current.table) {
           progress.done()
-          progress = createProgress(`Exporting ${part.table}`)
+          progress = createProgress(`exporting ${table}`)
+          current = { table, done: 0 }
         }
-        current = { ...current, table: part.table, done: current.done + part.count }
-        progress.update(current.done, current.total)
+        current.done += count
+        progress.update(current.done, totals[table] ?? current.done)
       }
       yield part.line
     }
@@ -128,32 +132,29 @@ async function* watch(
   }
 }
 
-const sum = (rows: ExportManifest['rows']) => Object.values(rows).reduce((total, count) => total + count, 0)
-
-function describe({ mode, file, rows, exportId, takenAt, takenBy }: Summary): string {
+function describe({ mode, rows, exportId, takenAt, takenBy }: ExportManifest, file: string): string {
   const what = `${rows.schedules} schedules and ${rows.runs_asked} runs`
-  const where = file === STANDARD_STREAM ? '' : ` to ${file}`
-  if (mode === 'copy') return `${pc.green('✔')} Exported ${what}${where} (${exportId}).`
+  const isPiped = file === STANDARD_STREAM
+  const where = isPiped ? '' : ` to ${file}`
+  if (mode === 'copy') return `${colours.green('✔')} Exported ${what}${where} (${exportId}).`
   const by = takenBy === null ? '' : ` by ${takenBy}`
-  const next = file === STANDARD_STREAM ? '.' : ` it:\n  escapement import ${file} --database <url>`
+  const next = isPiped ? '.' : `:\n  escapement import ${file} --database <url>`
   return (
-    `${pc.green('✔')} Moved ${what}${where} (${exportId}).\n` +
-    `Since ${takenAt}${by} nothing fires here any more: stop what runs here, and go on where you import${next}`
+    `${colours.green('✔')} Moved ${what}${where} (${exportId}).\n` +
+    `Since ${takenAt}${by} nothing fires here any more: stop what runs here, and go on where it is imported${next}`
   )
 }
 
 /** The first Ctrl+C gives it up in order, so that nothing is left behind; a second one ends it at once. */
 function untilInterrupted(): { signal: AbortSignal; release(): void } {
   const controller = new AbortController()
-  const interrupt = () => {
-    process.exitCode = 130
+  const interrupt = () =>
     controller.abort(
       new EscapementError('cancelled', {
         message:
           'Interrupted: no file was written. Had a move been done already, the same command gives it again.',
       }),
     )
-  }
   process.once('SIGINT', interrupt)
   return { signal: controller.signal, release: () => void process.off('SIGINT', interrupt) }
 }

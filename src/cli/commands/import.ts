@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs'
 import type { Command } from 'commander'
-import pc from 'picocolors'
 import type { ImportReport } from '../../client/importing.js'
 import { EscapementError } from '../../errors.js'
-import { createEscapement } from '../../escapement.js'
+import { colours } from '../colours.js'
 import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
 import { readExportFile, STANDARD_STREAM } from '../export-file.js'
+import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 import { createProgress, type Progress } from '../progress.js'
 
 export function addImport(program: Command): void {
-  withDatabaseFlags(program.command('import'))
+  withJsonFlag(withDatabaseFlags(program.command('import')))
     .summary('store an export, and go on from it')
     .description(
       'Stores what "escapement export" wrote in an empty database or directory, which is created or migrated if needed; or where\n' +
@@ -17,19 +17,19 @@ export function addImport(program: Command): void {
         'changes nothing. Stop processes that work there first.',
     )
     .argument('<file>', 'what "escapement export" wrote, compressed or not; "-" is standard input')
-    .option('--json', 'print what was imported as JSON')
     .addHelpText(
       'after',
-      `
-Examples:
-  escapement import everything.ndjson.gz --database postgres://app@localhost/app
-  escapement import everything.ndjson.gz --directory ./.escapement
-  escapement export --move -o - | escapement import - --database postgres://app@localhost/app`,
+      examples(
+        'escapement import everything.ndjson.gz --database postgres://app@localhost/app',
+        'escapement import everything.ndjson.gz --directory ./.escapement',
+        'escapement export --move -o - | escapement import - --database postgres://app@localhost/app',
+      ),
     )
-    .action(async (file: string, flags: DatabaseFlags & { json?: boolean }, command: Command) => {
+    .action(async (file: string, flags: DatabaseFlags & JsonFlag, command: Command) => {
       if (file !== STANDARD_STREAM && !existsSync(file)) {
         throw new EscapementError('option_invalid', { message: `There is no file ${file}.` })
       }
+      const { createEscapement } = await import('../../escapement.js')
       const escapement = await createEscapement({
         database: databaseOf(flags, command),
         ...(flags.schema === undefined ? {} : { schema: flags.schema }),
@@ -38,7 +38,7 @@ Examples:
       try {
         const report = await escapement.import(readExportFile(file), { onProgress: shown.update })
         shown.done()
-        console.log(flags.json ? JSON.stringify(report, null, 2) : describe(report))
+        show(flags, report, () => describe(report))
       } finally {
         shown.done()
         await escapement.close()
@@ -58,9 +58,9 @@ function showProgress() {
     update({ table, done: stored, total }: { table: string; done: number; total: number }) {
       if (current?.table !== table) {
         done()
-        current = { table, progress: createProgress(`Importing ${table}`) }
+        current = { table, progress: createProgress(`importing ${table}`) }
       }
-      current!.progress.update(stored, total)
+      current?.progress.update(stored, total)
     },
   }
 }
@@ -68,7 +68,7 @@ function showProgress() {
 function describe({ isNew, exportId, takenAt, rows }: ImportReport): string {
   if (!isNew) return `This export (${exportId}) was imported before: nothing was changed.`
   return (
-    `${pc.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${takenAt} (${exportId}).\n` +
+    `${colours.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${takenAt} (${exportId}).\n` +
     'Start it with: escapement up'
   )
 }
