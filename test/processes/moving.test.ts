@@ -5,7 +5,8 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
-import { createEscapement, type DatabaseOption } from '../../src/index.js'
+import { createHttpClient } from '../../src/http-client/index.js'
+import { type AuditReport, createEscapement } from '../../src/index.js'
 import { openDatabase } from '../../src/store/open.js'
 import { createPostgresDatabase } from '../support/database.js'
 import { type EscapementProcess, spawnEscapement } from '../support/escapement-process.js'
@@ -52,9 +53,11 @@ it('a busy embedded scheduler moves to a server and back: nothing is lost and no
   expect(fs.statSync(file).mode & 0o777).toBe(0o600)
   const atTheCut = witnessed().length
   await embedded.line(/moved away at .* This process does nothing any more: stop it\./)
+  // Whoever asks it is still answered.
+  const api = createHttpClient({ url: /http:\S+/.exec(await embedded.line(/^Escapement /))![0] })
+  expect(mistakesIn(await api.audit())).toEqual({ schedules: 200, mistakes: 0 })
   expect(await embedded.kill('SIGTERM')).toBe(0)
   expect(witnessed()).toHaveLength(atTheCut)
-  expect(await auditOf({ directory })).toEqual({ schedules: 200, mistakes: 0, moved: true })
 
   await killImport(fs.readFileSync(file), url)
   expect(await run(['import', file, '--database', url])).toMatchObject({
@@ -66,11 +69,22 @@ it('a busy embedded scheduler moves to a server and back: nothing is lost and no
   expect(await moveByPipe(url, directory)).toBe(0)
   await server.line(/This process does nothing any more/)
   expect(await server.kill('SIGTERM')).toBe(0)
-  expect(await auditOf(url)).toEqual({ schedules: 200, mistakes: 0, moved: true })
+  const source = await createEscapement({ database: url, migrate: false })
+  expect(await source.moved()).not.toBeNull()
+  expect(mistakesIn(await source.audit())).toEqual({ schedules: 200, mistakes: 0 })
+  await source.close()
 
-  const back = await work(['--directory', directory])
-  expect(await back.kill('SIGTERM')).toBe(0)
-  expect(await auditOf({ directory })).toEqual({ schedules: 200, mistakes: 0, moved: false })
+  const back = await createEscapement({ database: { directory } })
+  const before = witnessed().length
+  back.job('witness', {
+    handler: ({ run, planTime, input }) =>
+      fs.appendFileSync(env.WITNESS, `${run.id} ${input} ${planTime!.toISOString()}\n`),
+  })
+  await back.start()
+  await expect.poll(() => witnessed().length - before, { timeout: 60_000 }).toBeGreaterThan(45)
+  await back.stop()
+  expect(mistakesIn(await back.audit())).toEqual({ schedules: 200, mistakes: 0 })
+  await back.close()
   expect(gapsIn(witnessed())).toEqual([])
 })
 
@@ -106,15 +120,9 @@ function gapsIn(witnessed: readonly Witnessed[]): string[] {
   return wrong
 }
 
-async function auditOf(database: DatabaseOption) {
-  const escapement = await createEscapement({ database, migrate: false })
-  try {
-    const { schedules, missing, double, unexpected } = await escapement.audit()
-    const mistakes = missing.length + double.length + unexpected.length
-    return { schedules, mistakes, moved: (await escapement.moved()) !== null }
-  } finally {
-    await escapement.close()
-  }
+function mistakesIn(report: Pick<AuditReport, 'schedules' | 'missing' | 'double' | 'unexpected'>) {
+  const { schedules, missing, double, unexpected } = report
+  return { schedules, mistakes: missing.length + double.length + unexpected.length }
 }
 
 /** An import that has half of the file, and is killed while it waits for the rest. */
