@@ -1,5 +1,6 @@
 import type { ConnectionMode, Database } from '../store/database.js'
 import { readSchemaLevels } from '../store/migrate.js'
+import { findMove } from '../store/queries/moving.js'
 import { isRefusedByServer } from '../store/refusal.js'
 import { readWithin, type Session, type Store } from '../store/store.js'
 import type { SweptTable } from '../transitions/table.js'
@@ -96,8 +97,10 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
     leases: examineLeases,
     'waiting runs': examineWaiting,
   }
+  // Where everything was moved away nobody is to do any of it.
+  const isAway = await isMovedAway(store)
   const looks: Record<string, Look> = {
-    ...ofWork,
+    ...(isAway ? {} : ofWork),
     async 'zone data'(session) {
       const found = await readZoneData(session, zoneData)
       newest = found.newest
@@ -124,6 +127,15 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
     (error) => unexamined('rows that were set aside', error),
   )
   return { findings: [...findings, ...aside], newest }
+}
+
+async function isMovedAway(store: Store): Promise<boolean> {
+  try {
+    return (await findMove(store)) !== undefined
+  } catch (error) {
+    if (!isRefusedByServer(error)) throw error
+    return false
+  }
 }
 
 async function inTurn<T>(

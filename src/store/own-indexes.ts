@@ -20,6 +20,10 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     cursors_pkey: 'PRIMARY KEY USING btree (schedule_id)',
     cursors_unplannable: 'INDEX USING btree (next_at) WHERE (plan_error IS NOT NULL)',
   },
+  exports: {
+    exports_one_away: 'UNIQUE INDEX USING btree (((imported_at IS NULL))) WHERE (imported_at IS NULL)',
+    exports_pkey: 'PRIMARY KEY USING btree (id)',
+  },
   jobs: {
     jobs_pkey: 'PRIMARY KEY USING btree (name)',
   },
