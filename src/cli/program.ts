@@ -86,6 +86,8 @@ function tellMistakes(command: Command, parents = ''): void {
   })
   for (const child of command.commands) {
     child.copyInheritedSettings(command)
+    // Lines of the source are not those of the terminal: only an empty one begins a paragraph.
+    child.description(child.description().replace(/(?<!\n)\n(?!\n)/g, ' '))
     tellMistakes(child, `${path} `)
   }
 }

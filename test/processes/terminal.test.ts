@@ -2,10 +2,9 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { spawnEscapement } from '../support/escapement-process.js'
-import { inTerminal } from '../support/terminal.js'
+import { installIn, inTerminal } from '../support/terminal.js'
 
 const preview = [
   'preview',
@@ -19,19 +18,10 @@ const preview = [
   '2',
 ]
 
-/** A folder for PATH in which `escapement` is what was built. */
 function installed(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-bin-'))
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
-  const main = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
-  fs.writeFileSync(
-    path.join(folder, 'escapement'),
-    `#!/bin/sh\nexec '${process.execPath}' '${main}' "$@"\n`,
-    {
-      mode: 0o755,
-    },
-  )
-  return folder
+  return installIn(folder)
 }
 
 describe('at a terminal', () => {

@@ -88,7 +88,7 @@ describe('runs on the command line', () => {
   it('are listed newest first, filtered, and as many as asked for', async () => {
     await run('runs enqueue fail --wait')
     const all = await run('runs list')
-    expect(all.out).toMatch(/^ID +STATE +JOB +TRIGGER +PLANNED +ATTEMPT +TOOK +NOTE\n/)
+    expect(all.out).toMatch(/^ID +STATE +JOB +TRIGGER +PLANNED +TOOK +NOTE\n/)
     const failed = await run('runs list --state failed,cancelled --job fail --from', '1 hour ago')
     expect(failed.out.split('\n').length).toBeGreaterThan(2)
     expect(failed.out).toMatch(/failed +fail +direct +\d{4}-.*no route to host$/m)

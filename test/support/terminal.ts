@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { spawn } from '@lydell/node-pty'
@@ -15,7 +16,7 @@ export interface TerminalOptions {
 
 export interface TerminalResult {
   status: number
-  /** What stands on the screen when the program has ended, without colours. */
+  /** What stands on the screen in the end, without colours; what did not fit on one line is one all the same. */
   screen: string
   /** All that was written, with the codes of the terminal. */
   raw: string
@@ -24,12 +25,29 @@ export interface TerminalResult {
 const ROWS = 1_000
 
 /** The compiled program at a pseudo-terminal, as somebody who sits there sees it. */
-export async function inTerminal(
+export function inTerminal(args: readonly string[], options: TerminalOptions = {}): Promise<TerminalResult> {
+  return atTerminal(process.execPath, [MAIN, ...args], options)
+}
+
+/** Whatever bash makes of a line, at a pseudo-terminal. */
+export function inShell(line: string, options: TerminalOptions = {}): Promise<TerminalResult> {
+  return atTerminal('bash', ['-c', line], options)
+}
+
+/** A folder to put into PATH, in which `escapement` is what was built. */
+export function installIn(folder: string): string {
+  const text = `#!/bin/sh\nexec '${process.execPath}' '${MAIN}' "$@"\n`
+  fs.writeFileSync(path.join(folder, 'escapement'), text, { mode: 0o755 })
+  return folder
+}
+
+async function atTerminal(
+  file: string,
   args: readonly string[],
-  { cwd, env, columns = 100, answers = [] }: TerminalOptions = {},
+  { cwd, env, columns = 100, answers = [] }: TerminalOptions,
 ): Promise<TerminalResult> {
   const { DATABASE_URL: _, NO_COLOR: __, FORCE_COLOR: ___, ...inherited } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(file, [...args], {
     name: 'xterm-256color',
     cols: columns,
     rows: ROWS,
@@ -47,9 +65,11 @@ export async function inTerminal(
   const { exitCode } = await new Promise<{ exitCode: number }>((resolve) => child.onExit(resolve))
   await new Promise<void>((resolve) => screen.write('', resolve))
   const { active } = screen.buffer
-  const lines = Array.from({ length: active.length }, (_, row) =>
-    active.getLine(row)!.translateToString(true),
-  )
+  let seen = ''
+  for (let row = 0; row < active.length; row++) {
+    const line = active.getLine(row)!
+    seen += `${line.isWrapped || row === 0 ? '' : '\n'}${line.translateToString(true)}`
+  }
   screen.dispose()
-  return { status: exitCode, screen: lines.join('\n').trimEnd(), raw }
+  return { status: exitCode, screen: seen.trimEnd(), raw }
 }

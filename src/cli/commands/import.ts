@@ -5,6 +5,7 @@ import { EscapementError } from '../../errors.js'
 import { colours } from '../colours.js'
 import { type DatabaseFlags, databaseOf, withDatabaseFlags } from '../connection.js'
 import { readExportFile, STANDARD_STREAM } from '../export-file.js'
+import { localTime } from '../local-time.js'
 import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 import { createProgress, type Progress } from '../progress.js'
 
@@ -68,7 +69,7 @@ function showProgress() {
 function describe({ isNew, exportId, takenAt, rows }: ImportReport): string {
   if (!isNew) return `This export (${exportId}) was imported before: nothing was changed.`
   return (
-    `${colours.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${takenAt} (${exportId}).\n` +
+    `${colours.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${localTime(takenAt)} (${exportId}).\n` +
     'Start it with: escapement up'
   )
 }

@@ -19,7 +19,7 @@ alter table {schema}.control
   -- While somebody waits for handlers to end before a move. It passes by itself, in case they die meanwhile.
   add column claiming_held_until timestamptz(3);
 
--- A move puts it before every statement that would change something: see docs/adr/0015-moving.md. Whoever may only enqueue is
+-- A move puts it before every statement that would change something: see docs/adr/0017-moving.md. Whoever may only enqueue is
 -- told as well.
 create function {schema}.refuse_changes() returns trigger
 language plpgsql

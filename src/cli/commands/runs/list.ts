@@ -6,7 +6,7 @@ import { localTime } from '../../local-time.js'
 import { examples, type JsonFlag, show, withJsonFlag } from '../../output.js'
 import { collect, type LimitFlags, tellIfMore, withLimitFlags } from '../../paged.js'
 import { paintedState, type RunState, took } from '../../run-words.js'
-import { formatTable } from '../../table.js'
+import { formatColumns } from '../../table.js'
 import { parseTime, TIME_FLAG_HELP } from '../../time-flag.js'
 
 type Filter = Pick<Query<'listRuns'>, 'state' | 'job' | 'queue' | 'schedule' | 'trigger' | 'from' | 'to'>
@@ -70,17 +70,27 @@ function nothing(filter: Filter): string {
 type Run = Result<'listRuns'>['runs'][number]
 
 function formatRuns(runs: readonly Run[]): string {
-  const rows = runs.map((run) => [
-    run.id,
-    paintedState(run.state),
-    run.job,
-    run.trigger,
-    localTime(run.planTime ?? run.createdAt),
-    String(run.attempt),
-    took(run.startedAt, run.finishedAt) ?? '–',
-    noteOf(run),
-  ])
-  return formatTable(['ID', 'STATE', 'JOB', 'TRIGGER', 'PLANNED', 'ATTEMPT', 'TOOK', 'NOTE'], rows)
+  return formatColumns<Run>(
+    [
+      { title: 'ID', cell: ({ id }) => id, isRigid: true },
+      { title: 'STATE', cell: ({ state }) => paintedState(state), isRigid: true },
+      { title: 'JOB', cell: ({ job }) => job },
+      { title: 'TRIGGER', cell: ({ trigger }) => trigger, isSpare: true },
+      {
+        title: 'PLANNED',
+        cell: ({ planTime, createdAt }) => localTime(planTime ?? createdAt),
+        isRigid: true,
+      },
+      { title: 'ATTEMPT', cell: ({ attempt }) => (attempt > 1 ? String(attempt) : ''), isSpare: true },
+      {
+        title: 'TOOK',
+        cell: ({ startedAt, finishedAt }) => took(startedAt, finishedAt) ?? '',
+        isSpare: true,
+      },
+      { title: 'NOTE', cell: noteOf },
+    ],
+    runs,
+  )
 }
 
 function noteOf({ error, progress, state, eligibleAt }: Run): string {

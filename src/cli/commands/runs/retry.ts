@@ -66,7 +66,8 @@ async function retryAll(client: HttpClient, flags: RetryFlags): Promise<void> {
   show(flags, report, () => {
     const blocked =
       report.blocked > 0 ? `; ${report.blocked} must wait, as another run of their schedule is open` : ''
-    return `${colours.green('✔')} ${report.retried} runs are tried again${blocked}.`
+    const runs = report.retried === 1 ? '1 run is' : `${report.retried} runs are`
+    return `${colours.green('✔')} ${runs} tried again${blocked}.`
   })
 }
 
