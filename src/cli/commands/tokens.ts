@@ -5,6 +5,7 @@ import { durationToMs } from '../../time/duration.js'
 import { colours, errorColours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { localTime } from '../local-time.js'
+import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 import { formatTable } from '../table.js'
 
 interface CreateFlags extends ConnectionFlags {
@@ -85,15 +86,21 @@ Examples:
       }),
     )
 
-  withConnectionFlags(tokens.command('revoke'))
+  withJsonFlag(withConnectionFlags(tokens.command('revoke')))
     .summary('revoke a token')
     .description('From now on it opens nothing, nor does a session of the dashboard that was opened with it.')
     .argument('<id>', 'as "escapement tokens list" shows it')
-    .addHelpText('after', '\nExamples:\n  escapement tokens revoke 0199d2c4-3f6b-4c0e-9d53-5f0c6c1b7a11')
-    .action((id: string, flags: ConnectionFlags, command: Command) =>
+    .addHelpText(
+      'after',
+      examples(
+        'escapement tokens revoke 0199d2c4-3f6b-4c0e-9d53-5f0c6c1b7a11',
+        'escapement tokens revoke 0199d2c4-3f6b-4c0e-9d53-5f0c6c1b7a11 --database postgres://app@localhost/app',
+      ),
+    )
+    .action((id: string, flags: ConnectionFlags & JsonFlag, command: Command) =>
       withConnection(flags, command, async (client) => {
         await client.tokens.revoke(id)
-        console.log(`${colours.green('✔')} Revoked.`)
+        show(flags, { revoked: id }, () => `${colours.green('✔')} Revoked.`)
       }),
     )
 }
