@@ -105,14 +105,19 @@ export class PGliteEngine {
 }
 
 function startThread(workerData: ThreadOptions): Worker {
+  const transferList = workerData.template ? [workerData.template] : []
   if (!import.meta.url.endsWith('.ts')) {
-    return new Worker(new URL('./pglite-thread.js', import.meta.url), { workerData })
+    return new Worker(new URL('./pglite-thread.js', import.meta.url), { workerData, transferList })
   }
   // Run from the sources by a loader that knows TypeScript. A thread starts with Node's own loader, which does not
   // before Node 22, so the thread's first act is to load its file as configuration files are loaded.
   const jiti = JSON.stringify(createRequire(import.meta.url).resolve('jiti'))
   const file = JSON.stringify(new URL('./pglite-thread.ts', import.meta.url).href)
-  return new Worker(`require(${jiti}).createJiti(${file}).import(${file})`, { eval: true, workerData })
+  return new Worker(`require(${jiti}).createJiti(${file}).import(${file})`, {
+    eval: true,
+    workerData,
+    transferList,
+  })
 }
 
 /** The rows of a reply, or its error thrown. */

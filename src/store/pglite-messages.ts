@@ -4,7 +4,7 @@ import type { ErrorCode } from '../errors.js'
 export interface ThreadOptions {
   /** Where the database lies; null keeps it in memory. */
   data: { path: string; isNew: boolean } | null
-  /** An archive of a data directory with which a new database begins. */
+  /** An archive of a data directory with which a new database begins; it goes over to the thread. */
   template: ArrayBuffer | null
   maintenance: MaintenanceLimits
 }

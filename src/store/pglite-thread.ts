@@ -20,16 +20,18 @@ import {
 import { startPGlite } from './pglite-start.js'
 import { syncTree } from './sync-to-disk.js'
 import { SyncedFileSystem } from './synced-file-system.js'
+import { unpack } from './unpack.js'
 
 const port = parentPort!
 const options = workerData as ThreadOptions
 
 async function main(): Promise<void> {
   const { data, template } = options
+  if (data?.isNew && template) createFrom(template, data.path)
   const files = data && new SyncedFileSystem(data.path)
-  const engine = await startPGlite(files, data?.isNew === false ? null : template, fail)
-  // What was unpacked was only written; from here on the engine syncs what it writes.
-  if (data?.isNew) syncTree(data.path)
+  const engine = await startPGlite(files, data ? null : template, fail)
+  // Without a template the engine made its own files, and did not sync them.
+  if (data?.isNew && !template) syncTree(data.path)
   engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
 
   let inTransaction = false
@@ -57,6 +59,11 @@ async function main(): Promise<void> {
     }),
   )
   send({ id: STARTING, reply: { done: true } })
+}
+
+function createFrom(template: ArrayBuffer, path: string): void {
+  unpack(template, path)
+  syncTree(path)
 }
 
 const ENDS_TRANSACTION: ReadonlySet<Request['op']> = new Set(['commit', 'rollback'])

@@ -7,7 +7,7 @@ import { readEmptyDatabase } from './empty-database.js'
 import { parameterText } from './parameters.js'
 import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
 import { errorFromFields } from './pglite-errors.js'
-import type { MaintenanceLimits, ThreadOptions } from './pglite-messages.js'
+import type { MaintenanceLimits } from './pglite-messages.js'
 import { createPlaces } from './places.js'
 
 export interface PGliteOptions {
@@ -54,28 +54,21 @@ export async function openPGlite(options: PGliteOptions = {}): Promise<EmbeddedD
   const lock = await lockDirectory(directory)
   try {
     const data = await inspectDataDirectory(directory)
+    const template = data.isNew ? await begin() : null
+    const engine = await PGliteEngine.start({ data, template, maintenance }).catch((error) => {
+      throw data.isNew ? notCreated(directory, error) : damaged(directory, error)
+    })
     if (data.isNew) {
-      // Creating takes several times the memory of running, and an engine gives none back: one to create, one to run.
-      await createData({ data, template: await begin(), maintenance }).catch((error) => {
+      await markComplete(directory).catch(async (error) => {
+        await engine.terminate()
         throw notCreated(directory, error)
       })
-      await markComplete(directory)
     }
-    const existing = { data: { ...data, isNew: false }, template: null, maintenance }
-    const engine = await PGliteEngine.start(existing).catch((error) => {
-      throw damaged(directory, error)
-    })
     return new PGliteDatabase(engine, lock)
   } catch (error) {
     await lock.release()
     throw error
   }
-}
-
-async function createData(options: ThreadOptions): Promise<void> {
-  const engine = await PGliteEngine.start(options)
-  rowsOf(await engine.request({ op: 'close' }))
-  await engine.terminate()
 }
 
 /**

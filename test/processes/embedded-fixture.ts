@@ -5,6 +5,7 @@
 import { rmSync, statSync, writeFileSync } from 'node:fs'
 import { lockDirectory } from '../../src/store/directory-lock.js'
 import { openPGlite } from '../../src/store/pglite.js'
+import { emptyDatabase } from '../support/empty-database.js'
 
 const [task, directory] = process.argv.slice(2) as [string, string]
 
@@ -23,7 +24,8 @@ async function main(): Promise<void> {
     rmSync(`${directory}.owner`)
     process.kill(process.pid, 'SIGKILL')
   }
-  const database = await openPGlite({ directory })
+  const template = task === 'create' ? { template: await emptyDatabase() } : {}
+  const database = await openPGlite({ directory, ...template })
   say({ opened: process.pid })
 
   const syncs = async (work: () => Promise<unknown>) => {
@@ -36,6 +38,7 @@ async function main(): Promise<void> {
     case 'hold':
       setInterval(() => {}, 60_000)
       break
+    case 'create':
     case 'forget':
       // Neither closes nor holds on to anything.
       await database.query('create table forgotten as select 1 as id')

@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { readDirectoryLock } from '../../src/store/directory-lock.js'
 import { openPGlite } from '../../src/store/pglite.js'
 import { type FixtureOptions, FixtureProcess } from '../support/child-process.js'
+import { emptyDatabase } from '../support/empty-database.js'
 
 // Every case starts processes that start an engine; a busy machine takes its time.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -17,7 +18,7 @@ const processes: FixtureProcess[] = []
 let directories = 0
 
 beforeAll(async () => {
-  const database = await openPGlite({ directory: join(scratch, 'seed') })
+  const database = await openPGlite({ directory: join(scratch, 'seed'), template: await emptyDatabase() })
   await database.close()
 })
 
@@ -173,13 +174,13 @@ describe('durability', () => {
 
   it('begins anew after a process was killed while it created the database', async () => {
     const directory = join(scratch, 'interrupted')
-    const creator = start('hold', directory)
+    const creator = start('create', directory)
     while (!readdirSyncOrNone(join(directory, 'data')).includes('PG_VERSION')) {
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
     await creator.kill()
     expect(readdirSync(directory)).toContain('data.incomplete')
-    const next = start('forget', directory)
+    const next = start('create', directory)
     expect(await next.exitCode()).toBe(0)
     expect(readdirSync(directory)).not.toContain('data.incomplete')
   })

@@ -22,7 +22,8 @@ let template: Blob
 let database: EmbeddedDatabase
 
 beforeAll(async () => {
-  database = await openPGlite()
+  // Without a template, as from the sources: the engine makes its own files.
+  database = await openPGlite({ directory: join(scratch, 'created') })
   template = await database.dump()
 }, 60_000)
 

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto'
-import { readFile } from 'node:fs/promises'
-import { brotliDecompressSync } from 'node:zlib'
 import pg from 'pg'
 import { inject } from 'vitest'
 import type { Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/open.js'
 import { openPGlite } from '../../src/store/pglite.js'
+import { emptyDatabase } from './empty-database.js'
 
 /** Which database this run of the suite is on. */
 export const target = process.env.ESCAPEMENT_TEST_TARGET === 'postgres' ? 'postgres' : 'pglite'
@@ -23,12 +22,6 @@ export async function openTestDatabase(): Promise<Database> {
   const database = await openPGlite({ template: await emptyDatabase() })
   await database.query(`set time zone 'Pacific/Chatham'`)
   return database
-}
-
-/** The archive that the build made: the sources have none beside them. */
-async function emptyDatabase(): Promise<Blob> {
-  const packed = await readFile(new URL('../../dist/store/empty-database.tar.br', import.meta.url))
-  return new Blob([brotliDecompressSync(packed)])
 }
 
 let shared: Promise<Database> | undefined
