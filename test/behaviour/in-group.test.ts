@@ -111,10 +111,8 @@ describe('access to one group', () => {
     expect((await refusal(mine.schedules.resume('gated'))).code).toBe('schedule_not_found')
     const put = mine.schedules.put('gated', { ...minutely, job: 'gated' })
     const putNew = mine.schedules.put('gated-2', { ...minutely, job: 'gated' })
-    expect([await refusal(put), await refusal(putNew)].map(({ code }) => code)).toEqual([
-      'gate_closed',
-      'gate_closed',
-    ])
+    const refusals = await Promise.all([refusal(put), refusal(putNew)])
+    expect(refusals.map(({ code }) => code)).toEqual(['gate_closed', 'gate_closed'])
   })
 
   it('puts into the group, and nowhere else', async () => {

@@ -76,7 +76,8 @@ describe('a sweeper', () => {
     // Of the upkeep's minute.
     const now = vi.spyOn(performance, 'now').mockReturnValue(start + 61_000)
     await h.escapement.start({ roles: ['sweeper'] })
-    await expect.poll(() => h.sql('select key from transition_log')).toEqual([{ key: '10000' }])
+    const kept = () => h.sql('select key from transition_log')
+    await expect.poll(kept, { timeout: 20_000 }).toEqual([{ key: '10000' }])
     now.mockRestore()
     await h.escapement.stop()
   })
