@@ -5,14 +5,16 @@ process.env.TZ = 'America/St_Johns'
 
 const globalSetup = ['test/support/scratch.ts', 'test/support/build.ts', 'test/support/global-setup.ts']
 const shared = { testTimeout: 30_000, hookTimeout: 60_000 }
-/** Files share modules, and with them one PGlite: to load and open these anew for each takes longer than most tests. */
+/** Files share modules, and with them one database: to load and open these anew for each takes longer than most tests. */
 const together = { ...shared, isolate: false }
 
 /** One suite, two databases: what is under `both` runs on PGlite and on a real server alike. */
 const both = ['test/store/**/*.test.ts', 'test/behaviour/**/*.test.ts']
 
+const setupFiles = ['test/support/each-file.ts']
 const onPostgres = {
-  ...shared,
+  ...together,
+  setupFiles,
   include: both,
   exclude: ['test/store/pglite.test.ts'],
   globalSetup,
@@ -32,6 +34,7 @@ export default defineConfig({
           include: both,
           exclude: ['test/store/postgres*.test.ts'],
           globalSetup,
+          setupFiles,
           env: { ESCAPEMENT_TEST_TARGET: 'pglite' },
         },
       },

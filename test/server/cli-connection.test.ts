@@ -1,7 +1,8 @@
 import { once } from 'node:events'
 import fs from 'node:fs'
+import { syncBuiltinESMExports } from 'node:module'
 import net from 'node:net'
-import { tmpdir, userInfo } from 'node:os'
+import os from 'node:os'
 import path from 'node:path'
 import { Command } from 'commander'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
@@ -10,11 +11,6 @@ import type { HttpClient } from '../../src/http-client/index.js'
 import { listen } from '../../src/server/listen.js'
 import { postgresUrl } from '../support/database.js'
 import { openWorld } from './world.js'
-
-vi.mock('node:os', async (original) => {
-  const actual = await original<typeof import('node:os')>()
-  return { ...actual, userInfo: vi.fn(actual.userInfo) }
-})
 
 /** As a command would with these arguments. */
 async function ask(args: string[], work: (client: HttpClient) => Promise<unknown>): Promise<unknown> {
@@ -31,7 +27,7 @@ async function ask(args: string[], work: (client: HttpClient) => Promise<unknown
 
 /** A folder on which somebody runs who says to be at the address. */
 async function folderOf(url: string): Promise<string> {
-  const folder = fs.mkdtempSync(path.join(tmpdir(), 'escapement-lock-'))
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-lock-'))
   const server = net.createServer((socket) => socket.destroy()).listen(path.join(folder, 'lock.sock'))
   onTestFinished(() => {
     server.close()
@@ -80,10 +76,15 @@ describe('a server that a lock file names', () => {
 describe('a database that is asked without a server', () => {
   it('knows a user that has a number alone', async () => {
     const { schema } = await openWorld()
-    vi.mocked(userInfo).mockImplementation(() => {
+    const userInfo = vi.spyOn(os, 'userInfo').mockImplementation(() => {
       throw new Error('ENOENT: uv_os_get_passwd')
     })
-    onTestFinished(() => void vi.mocked(userInfo).mockReset())
+    // Whoever imported it by its name has the one of that time otherwise.
+    syncBuiltinESMExports()
+    onTestFinished(() => {
+      userInfo.mockRestore()
+      syncBuiltinESMExports()
+    })
     const args = ['--database', postgresUrl(), '--schema', schema]
     expect(await ask(args, async (client) => (await client.session()).name)).toBe(`uid ${process.getuid?.()}`)
   })

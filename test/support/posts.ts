@@ -1,4 +1,3 @@
-import { afterAll } from 'vitest'
 import type { TransitionDeclaration } from '../../src/index.js'
 import type { Connections, Database } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/open.js'
@@ -41,26 +40,30 @@ const POSTS = `create table posts (
   deleted_at timestamptz
 )`
 
-const onServer = target === 'postgres' ? createPostgresDatabase() : null
+let onServer: ReturnType<typeof createPostgresDatabase> | undefined
 let opened: Promise<Connections> | undefined
 
 /** On a server, the database that the tests of a file share. */
 export async function urlOfPosts(): Promise<string> {
-  return (await onServer!).url
+  onServer ??= createPostgresDatabase()
+  return (await onServer).url
 }
 
 async function databaseOfPosts(): Promise<Database> {
-  if (onServer === null) return sharedDatabase()
+  if (target === 'pglite') return sharedDatabase()
   opened ??= urlOfPosts().then(openDatabase)
   return (await opened).outer
 }
 
-afterAll(async () => {
-  const connections = await opened
+/** At the end of each file: files share modules, so that this one is loaded once for many. */
+export async function removePosts(): Promise<void> {
+  const [connections, database] = [await opened, await onServer]
+  opened = undefined
+  onServer = undefined
   await connections?.inner.close()
   await connections?.outer.close()
-  await (await onServer)?.drop()
-})
+  await database?.drop()
+}
 
 /** A harness at noon with a table of posts. */
 export async function openPosts(options: Partial<HarnessOptions> = {}, create = POSTS): Promise<Posts> {
