@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { SHORT_LIVED } from './short-lived.js'
 
 const jiti = join(dirname(createRequire(import.meta.url).resolve('jiti/package.json')), 'lib', 'jiti-cli.mjs')
 
@@ -22,7 +23,7 @@ export class FixtureProcess {
   #waiting: (() => void)[] = []
 
   constructor(file: string, args: readonly string[], { env = {}, nodeOptions = [] }: FixtureOptions = {}) {
-    this.#process = spawn(process.execPath, [...nodeOptions, jiti, file, ...args], {
+    this.#process = spawn(process.execPath, [...SHORT_LIVED, ...nodeOptions, jiti, file, ...args], {
       env: { ...process.env, ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
     })

@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import readline from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { stripVTControlCharacters } from 'node:util'
+import { SHORT_LIVED } from './short-lived.js'
 
 const MAIN = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url))
 
@@ -25,7 +26,7 @@ export interface SpawnOptions {
 
 export function spawnEscapement(args: readonly string[], { cwd, env }: SpawnOptions = {}): EscapementProcess {
   const { DATABASE_URL: _, ...inherited } = process.env
-  const child = spawn(process.execPath, [MAIN, ...args], {
+  const child = spawn(process.execPath, [...SHORT_LIVED, MAIN, ...args], {
     cwd,
     env: { ...inherited, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
