@@ -17,11 +17,12 @@ export const EXIT_STATUS = {
 
 export const EXIT_STATUS_HELP = `
 Exit status:
-  0  done
-  1  refused or failed; audit and doctor found something
-  2  what was given is wrong: on the command line, or in a file
-  3  no server or database answers
-  4  not allowed: the token is missing, or may not do this`
+    0  done
+    1  refused or failed; audit and doctor found something
+    2  what was given is wrong: on the command line, or in a file
+    3  no server or database answers
+    4  not allowed: the token is missing, or may not do this
+  130  interrupted, or answered with no`
 
 export function exitStatusOf(error: unknown): number {
   // Asking for help or for the version is an error of commander's too, whose status is 0.

@@ -155,7 +155,7 @@ describe('one clear line and a status that is not zero for', () => {
     expect(await lines('no.ts')).toEqual(['error: There is no configuration file no.ts.'])
     expect(await lines('throws.ts')).toEqual([
       'error: throws.ts:1: on purpose',
-      "  1 | throw new Error('on purpose')",
+      "         1 | throw new Error('on purpose')",
     ])
     const nonsense = (await lines('nonsense.ts')).join('\n')
     expect(nonsense).toContain(`nonsense.ts:1:31: schedules['a b']: "a b" – use letters`)

@@ -487,7 +487,7 @@ describe('at a terminal', () => {
     const args = ['schedules', 'delete', 'tty:b', '--runs', 'delete']
     const question = 'Delete tty:b with all its runs and its history? [y/N]'
     const no = await at(args, { answers: [[/y\/N/, 'n\r']] })
-    expect(no).toMatchObject({ status: 1, screen: `${question} n\nerror: Nothing was changed.` })
+    expect(no).toMatchObject({ status: 130, screen: `${question} n\nerror: Nothing was changed.` })
     const yes = await at(args, { answers: [[/y\/N/, 'y\r']] })
     expect(yes).toMatchObject({ status: 0, screen: `${question} y\n✔ tty:b is deleted, with its runs` })
   })
