@@ -2,6 +2,7 @@ import dns from 'node:dns/promises'
 import { once } from 'node:events'
 import net from 'node:net'
 import { setImmediate } from 'node:timers/promises'
+import tls from 'node:tls'
 import { Webhook } from 'standardwebhooks'
 import { afterEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { CERTIFICATE, KEY } from '../../test/support/certificate.js'
@@ -336,6 +337,19 @@ describe('where the job http calls', () => {
     vi.restoreAllMocks()
     await call({ url: `https://127.0.0.1:${port}/` }, options)
     expect(calls).toHaveLength(2)
+  })
+
+  it('is trusted by what Node was given besides, where Node can tell', async () => {
+    const { calls, port } = await openReceiver(undefined, { key: KEY, cert: CERTIFICATE })
+    const newer = tls as { getCACertificates?: unknown }
+    const { getCACertificates } = newer
+    onTestFinished(() => {
+      newer.getCACertificates = getCACertificates
+    })
+    newer.getCACertificates = (type: string) => (type === 'default' ? [CERTIFICATE] : [])
+    const options = { allow: ['127.0.0.1'], ca: tls.rootCertificates[0]! }
+    await call({ url: `https://127.0.0.1:${port}/` }, options)
+    expect(calls).toHaveLength(1)
   })
 })
 

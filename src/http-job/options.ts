@@ -28,7 +28,10 @@ export interface HttpJobOptions {
    * @default {}
    */
   secrets?: Readonly<Record<string, string>>
-  /** Certificates, in PEM, of authorities that are trusted besides those that Node brings: for receivers of your own. */
+  /**
+   * Certificates, in PEM, of authorities that are trusted besides those that Node brings: for receivers of your own. Those of
+   * NODE_EXTRA_CA_CERTS stay trusted with Node 22.15, 23.10 and newer; with an older one give them here as well.
+   */
   ca?: string | readonly string[]
   /**
    * How long a call may take that does not say so itself. At most '15 minutes'.
@@ -126,5 +129,14 @@ function readAuthorities(ca: HttpJobOptions['ca'], report: Report): tls.SecureCo
     report('ca', 'must be certificates in PEM: -----BEGIN CERTIFICATE----- …')
     return tls.createSecureContext()
   }
-  return tls.createSecureContext({ ca: [...tls.rootCertificates, ...known] })
+  return tls.createSecureContext({ ca: [...trustedByNode(), ...known] })
+}
+
+/** Not in Node 20. */
+type TlsOfNode22 = typeof tls & { getCACertificates?(type: 'default'): readonly string[] }
+
+/** With those of NODE_EXTRA_CA_CERTS, where Node can tell them. */
+function trustedByNode(): readonly string[] {
+  const { getCACertificates, rootCertificates } = tls as TlsOfNode22
+  return getCACertificates?.('default') ?? rootCertificates
 }
