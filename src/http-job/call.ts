@@ -3,7 +3,7 @@ import { didYouMean } from '../time/did-you-mean.js'
 import { quote } from '../time/report.js'
 import { VERSION } from '../version.js'
 import type { Call } from './exchange.js'
-import { type HttpJobInput, hasBodyByItself } from './input.js'
+import { type HttpJobInput, hasBodyByItself, hasDotSegment } from './input.js'
 import { signatureOf } from './signature.js'
 import { expandJson, expandText, LONGEST_VALUES, type Room, type TemplateFields } from './template.js'
 
@@ -60,14 +60,14 @@ function contentOf(
     : { text: JSON.stringify(value), type: 'application/json' }
 }
 
-const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
-
 /** Values cannot end the part of the URL that they are in, and must not be one that means another folder. */
 function expandUrl(text: string, fields: TemplateFields, room: Room): URL {
   const expanded = expandText(text, fields, (value) => encodeURIComponent(value.toWellFormed()), room)
-  const path = expanded.split(/[?#]/)[0]!
-  if (expanded !== text && path.split('/').some((segment) => DOT_SEGMENT.test(segment))) {
-    throw new NonRetryableError(`url: ${quote(path)} – "." and ".." would lead to another path`)
+  if (expanded !== text && hasDotSegment(expanded)) {
+    // Not quoted: it may hold a key.
+    throw new NonRetryableError(
+      'url: with the values of its templates it has "." or "..", which would lead to another path',
+    )
   }
   return new URL(expanded)
 }

@@ -16,6 +16,7 @@ describe('the input of the job http', () => {
     { url, headers: { authorization: 'Bearer x', 'X-Schedule': '{{schedule}}' }, body: 'at {{planTime}}' },
     { url, body: null, timeout: { minutes: 15 }, sign: false },
     { url, timeout: '90s', sign: 'acme', event: { run: { id: 'x' } } },
+    { url: 'https://example.com/{{schedule}}...{{scope}}?at=/../#/../' },
   ])('can be %j', async (input) => {
     await expect(check(input)).resolves.toEqual(input)
   })
@@ -37,6 +38,8 @@ describe('the input of the job http', () => {
     ['https://example.com\\{{schedule}}/', 'a backslash'],
     ['https://exa\nmple.com/', 'a control character'],
     ['https://example.com/a b', 'a space'],
+    ['https://example.com/a/../{{schedule}}', '"." and ".." would lead to another path'],
+    ['https://example.com/{{schedule}}/%2E%2e/b', '"." and ".." would lead to another path'],
     ['https://example.com/{{planTme}}', 'did you mean "planTime"?'],
   ])('has no url like %j: %s', async (given, message) => {
     await expect(check({ url: given })).rejects.toMatchObject({
@@ -44,6 +47,17 @@ describe('the input of the job http', () => {
       details: { mistakes: [{ field: 'input.url', message: expect.stringContaining(message) }] },
     })
   })
+
+  it.each(['body', 'event'])(
+    'has no %s that is nested so deep that it could harm who reads it',
+    async (field) => {
+      const deep = JSON.parse(`${'{"a":'.repeat(20_000)}0${'}'.repeat(20_000)}`)
+      await expect(check({ url, [field]: deep })).rejects.toMatchObject({
+        code: 'input_invalid',
+        details: { mistakes: [{ field: `input.${field}`, message: 'is nested deeper than 100 levels' }] },
+      })
+    },
+  )
 
   it.each(['https://me:secret@example.com/', 'https://{{scope}}@example.com/', 'https://secret@example.com'])(
     'has no user or password in its url, and does not repeat them: %s',

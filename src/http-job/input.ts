@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { didYouMean } from '../time/did-you-mean.js'
 import { type DurationInput, readElapsed } from '../time/duration.js'
 import { quote } from '../time/report.js'
+import { DEEPEST_JSON, isShallow } from './depth.js'
 import { targetOf } from './place.js'
 import { templateMistakes, withoutTemplates } from './template.js'
 
@@ -38,6 +39,13 @@ const OWN_PREFIXES = ['webhook-', 'escapement-', 'proxy-']
 const PLACEHOLDER = 'template'
 const ANOTHER = 'another'
 
+const DOT_SEGMENT = /^(?:\.|%2e){1,2}$/i
+
+export function hasDotSegment(url: string): boolean {
+  const [path] = url.split(/[?#]/, 1)
+  return path!.split('/').some((segment) => DOT_SEGMENT.test(segment))
+}
+
 function urlMistakes(text: string): string[] {
   const mistakes = templateMistakes(text)
   const filled = withoutTemplates(text, PLACEHOLDER)
@@ -57,6 +65,9 @@ function urlMistakes(text: string): string[] {
   if (targetOf(new URL(filled)).host === '') return refuse('names no host')
   if (host !== new URL(withoutTemplates(text, ANOTHER)).host) {
     return refuse('a template may not choose where to call: write the host out')
+  }
+  if (filled !== text && hasDotSegment(filled)) {
+    return refuse('"." and ".." would lead to another path: beside templates write it out')
   }
   return mistakes
 }
@@ -86,6 +97,8 @@ function durationMistakes(timeout: unknown): string[] {
 }
 
 type Path = (string | number)[]
+
+const TOO_DEEP = `is nested deeper than ${DEEPEST_JSON} levels`
 
 function bodyMistakes(body: unknown, path: Path): { path: Path; message: string }[] {
   if (typeof body === 'string') return templateMistakes(body).map((message) => ({ path, message }))
@@ -120,7 +133,8 @@ const headers = z
 const body = z
   .unknown()
   .superRefine((given, context) => {
-    for (const mistake of bodyMistakes(given, [])) context.addIssue({ code: 'custom', ...mistake })
+    const mistakes = isShallow(given) ? bodyMistakes(given, []) : [{ path: [], message: TOO_DEEP }]
+    for (const mistake of mistakes) context.addIssue({ code: 'custom', ...mistake })
   })
   .describe(
     'A text is sent as it is, all else as JSON. Templates in all texts. Without it, the event or what is known of the run.',
@@ -153,6 +167,7 @@ const FIELDS = {
     ),
   event: z
     .record(z.string(), z.unknown())
+    .refine((given) => isShallow(given), { error: TOO_DEEP })
     .optional()
     .describe('What templates can name as `event.…`; the body, where that is not given.'),
 }

@@ -99,6 +99,17 @@ describe('an answer', () => {
     expect(failure.message).not.toContain('secret')
   })
 
+  it('is told without what in the path may be a key', () => {
+    const url = new URL('https://hooks.example.com/services/T0001/B0001/XXXXXXXXXXXXXXXXXXXXXXXX')
+    const headers = { location: `${url.href}/` }
+    expect(failureOf({ ...CALL, url }, answer(404), 0)!.message).toBe(
+      'PUT https://hooks.example.com/services/… answered 404',
+    )
+    expect(failureOf({ ...CALL, url }, answer(301, '', { headers }), 0)!.message).toContain(
+      'It names https://hooks.example.com/services/…;',
+    )
+  })
+
   it('that asks to wait is waited for', () => {
     const headers = { 'retry-after': '90' }
     const failure = failureOf(CALL, answer(503, '', { headers }), 0)

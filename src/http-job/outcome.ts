@@ -2,8 +2,10 @@
 import type http from 'node:http'
 import { NonRetryableError, RetryAfterError } from '../runs/retry-delay.js'
 import { LARGEST_RESULT_BYTES, storableJson, storablePrefix } from '../runs/storable.js'
+import { isShallow } from './depth.js'
 import type { Answer, Call } from './exchange.js'
 import { retryAfterMs } from './retry-after.js'
+import { toldUrl } from './told-url.js'
 
 /** What a run of the job `http` has as its result. */
 export interface HttpJobResult {
@@ -20,8 +22,6 @@ export interface HttpJobResult {
 const KEPT_HEADERS = ['content-type', 'etag', 'location', 'x-request-id'] as const
 const LONGEST_HEADER = 500
 const QUOTED_BODY = 500
-/** Deeper than anybody's answer, and far from what stacks hold. */
-const DEEPEST_JSON = 100
 const RETRIED_BELOW_500 = [408, 425, 429]
 
 export function resultOf(answer: Answer, durationMs: number): HttpJobResult {
@@ -71,14 +71,12 @@ export function failureOf(call: Call, answer: Answer, now: number): Error | null
     : new RetryAfterError(message, { after: { milliseconds } })
 }
 
-/** Without the query, which may hold what is not for everybody. */
 export function describeCall({ method, url }: Call): string {
-  return `${method} ${url.origin}${url.pathname}`
+  return `${method} ${toldUrl(url)}`
 }
 
 function placeNamed(location: string, base: URL): string {
-  const { origin, pathname } = URL.canParse(location, base.href) ? new URL(location, base) : base
-  return storablePrefix(`${origin}${pathname}`, LONGEST_HEADER)
+  return toldUrl(URL.canParse(location, base.href) ? new URL(location, base) : base)
 }
 
 function keptHeaders(headers: http.IncomingHttpHeaders): Record<string, string> {
@@ -102,13 +100,8 @@ function isJson(headers: http.IncomingHttpHeaders): boolean {
 function parsedJson(text: string): unknown {
   try {
     const value: unknown = JSON.parse(text)
-    return isShallow(value, DEEPEST_JSON) ? value : undefined
+    return isShallow(value) ? value : undefined
   } catch {
     return undefined
   }
-}
-
-function isShallow(value: unknown, depth: number): boolean {
-  if (typeof value !== 'object' || value === null) return true
-  return depth > 0 && Object.values(value).every((item) => isShallow(item, depth - 1))
 }
