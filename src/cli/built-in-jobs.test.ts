@@ -40,6 +40,16 @@ describe('the job http of the command line', () => {
     await expect(call({ only: ['127.0.0.1'] })).rejects.toThrow('ECONNREFUSED')
   })
 
+  it('does not hide a mistake of the configuration behind the environment', () => {
+    vi.stubEnv('ESCAPEMENT_HTTP_ALLOW', 'hooks.internal')
+    vi.stubEnv('ESCAPEMENT_HTTP_ONLY', 'hooks.internal')
+    vi.stubEnv('ESCAPEMENT_HTTP_SECRET', `whsec_${'A'.repeat(32)}`)
+    const text = 'a' as never
+    expect(() => allJobs({ http: { allow: text } })).toThrow('allow: "a"')
+    expect(() => allJobs({ http: { only: text } })).toThrow('only: "a"')
+    expect(() => allJobs({ http: { secrets: text } })).toThrow('secrets: must be an object')
+  })
+
   it.each([
     ['ESCAPEMENT_HTTP_ALLOW', '*'],
     ['ESCAPEMENT_HTTP_ONLY', 'http://hooks.internal'],

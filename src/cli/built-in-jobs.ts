@@ -20,10 +20,19 @@ function withEnvironment(options: HttpJobOptions, env: NodeJS.ProcessEnv): HttpJ
   if (secret !== undefined) refuseMistakes('ESCAPEMENT_HTTP_SECRET', { secrets: { default: secret } })
   return {
     ...options,
-    ...(allow.length > 0 && { allow: [...(options.allow ?? []), ...allow] }),
-    ...(only.length > 0 && { only: [...(options.only ?? []), ...only] }),
-    ...(secret !== undefined && { secrets: { default: secret, ...options.secrets } }),
+    ...(allow.length > 0 && { allow: joined(options.allow, allow) }),
+    ...(only.length > 0 && { only: joined(options.only, only) }),
+    ...(secret !== undefined && { secrets: withDefault(options.secrets, secret) }),
   }
+}
+
+/** What is no list stays as it is, so that it is refused. */
+function joined(given: readonly string[] = [], more: readonly string[]): readonly string[] {
+  return Array.isArray(given) ? [...given, ...more] : given
+}
+
+function withDefault(given: Readonly<Record<string, string>> = {}, secret: string): Record<string, string> {
+  return typeof given === 'object' && !Array.isArray(given) ? { default: secret, ...given } : given
 }
 
 function listIn(text = ''): string[] {
