@@ -37,8 +37,8 @@ export interface Notification {
   group?: string
   /**
    * What it goes by. There is one notice per notification, schedule and minute, in all processes together: processes that say
-   * something different under one name, such as two versions of an application, make one. Without a name it goes by all
-   * that it says.
+   * something different under one name, such as two versions of an application, make one of the same job. Under another job
+   * it is another notification. Without a name it goes by all that it says.
    */
   name?: string
 }
