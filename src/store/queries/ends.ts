@@ -153,7 +153,7 @@ async function breakSchedules(session: Session, broken: readonly Breakage[]): Pr
        returning s.id, s.name, s.version
      ),
      cursors as (
-       update {schema}.cursors as c set next_at = null, wake_at = taken.until
+       update {schema}.cursors as c set next_at = null, wake_at = taken.until, plan_error = null
        from taken where c.schedule_id = taken.id
        returning c.schedule_id, c.decided_through
      )
