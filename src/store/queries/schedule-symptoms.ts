@@ -46,11 +46,9 @@ export function listOverdue(
 ): Promise<Overdue[]> {
   return session.query(
     `with found as materialized (
-       select * from (
-         select schedule_id, wake_at, provider, plan_error from {schema}.cursors
-         where wake_at < (select ${NOW} - $4 * interval '1 millisecond') order by wake_at limit $3
-       ) as first
-       where plan_error is null
+       select schedule_id, wake_at, provider from {schema}.cursors
+       where wake_at < (select ${NOW} - $4 * interval '1 millisecond') and plan_error is null
+       order by wake_at limit $3
      )
      select s.name, f.wake_at as since, f.provider, (select count(*) from found) as count
      from (select * from found order by wake_at limit $2) as f join {schema}.schedules as s on s.id = f.schedule_id
@@ -69,11 +67,8 @@ export interface Broken extends Counted {
 export function listBroken(session: Session, { limit, most }: Bounds): Promise<Broken[]> {
   return session.query(
     `with found as materialized (
-       select name, state_reason, state_since from (
-         select name, state_reason, state_since, state_until from {schema}.schedules
-         where state = 'broken' order by name limit $2
-       ) as first
-       where state_until is null
+       select name, state_reason, state_since from {schema}.schedules
+       where state = 'broken' and state_until is null order by name limit $2
      )
      select name, state_reason as reason, state_since as since, (select count(*) from found) as count
      from found order by name limit $1`,
