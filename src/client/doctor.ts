@@ -1,7 +1,7 @@
 import type { ConnectionMode, Database } from '../store/database.js'
 import { readSchemaLevels } from '../store/migrate.js'
 import { findMove } from '../store/queries/moving.js'
-import { isRefusedByServer } from '../store/refusal.js'
+import { isPastDeadline, isRefusedByServer } from '../store/refusal.js'
 import { readWithin, type Session, type Store } from '../store/store.js'
 import type { SweptTable } from '../transitions/table.js'
 import { VERSION } from '../version.js'
@@ -123,7 +123,7 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
   )
   // In transactions of its own: one that fails is tried again in another way.
   const aside = await unlessRefused(
-    () => examineQuarantine(store, tables()),
+    () => examineQuarantine(store, tables(), PATIENCE_MS),
     (error) => unexamined('rows that were set aside', error),
   )
   return { findings: [...findings, ...aside], newest }
@@ -147,7 +147,7 @@ async function inTurn<T>(
   return found
 }
 
-/** A server that does not answer at all is no finding of ours: there is nobody to ask. */
+/** A server that does not answer at all is no finding of ours: there is nobody to ask. Then the next statement finds no connection. */
 async function unlessRefused(
   read: () => Promise<Diagnosis[]>,
   otherwise: (error: unknown) => Diagnosis[] | Promise<Diagnosis[]>,
@@ -155,7 +155,7 @@ async function unlessRefused(
   try {
     return await read()
   } catch (error) {
-    if (!isRefusedByServer(error)) throw error
+    if (!isRefusedByServer(error) && !isPastDeadline(error)) throw error
     return otherwise(error)
   }
 }
@@ -191,7 +191,7 @@ function unexamined(what: string, error: unknown): Diagnosis[] {
     subject: what,
     detail: `could not be looked at: ${message}`,
     fix:
-      code === CANCELLED
+      code === CANCELLED || isPastDeadline(error)
         ? 'mend what else was found, such as a missing index or dead rows, then look again'
         : 'see that our tables are as the migrations made them, and that this database user may read them',
     command: null,

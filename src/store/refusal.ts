@@ -43,6 +43,11 @@ export function isTableFault(error: unknown): boolean {
   return /^(0A|25|26|42)/.test(String(code)) && !isOfRow
 }
 
+/** Whether one statement took longer than this side waits for it, by our deadline or by that of a caller's own pool. */
+export function isPastDeadline(error: unknown): boolean {
+  return String((error as { message?: unknown } | null)?.message).startsWith('Query read timeout')
+}
+
 /** Whether the server has answered, be it with a refusal: the way to it is open, and another statement may well succeed. */
 export function isRefusedByServer(error: unknown): boolean {
   const code = String((error as { code?: unknown } | null)?.code)

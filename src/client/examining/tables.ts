@@ -9,7 +9,7 @@ import {
 import { type BloatedTable, listBloated, listDamagedIndexes } from '../../store/queries/table-symptoms.js'
 import { dueIndex, type IndexState, readIndexStates } from '../../store/queries/transition-indexes.js'
 import { findSetAside, listSetAsideElsewhere, type SetAside } from '../../store/queries/transition-log.js'
-import type { Session, Store } from '../../store/store.js'
+import { readWithin, type Session, type Store } from '../../store/store.js'
 import type { SweptTable } from '../../transitions/table.js'
 import { counted, type Diagnosis, MOST_COUNTED, timeOf, told } from '../diagnosis.js'
 
@@ -87,16 +87,21 @@ function megabytes(bytes: number): string {
 }
 
 /** Rows that a transition could not change. Nothing is forgotten by looking: sweeps do that. */
-export async function examineQuarantine(store: Store, tables: readonly SweptTable[]): Promise<Diagnosis[]> {
+export async function examineQuarantine(
+  store: Store,
+  tables: readonly SweptTable[],
+  withinMs: number,
+): Promise<Diagnosis[]> {
   const found: (SetAside & { table: string; field: string })[] = []
   for (const table of tables) {
     for (const field of table.fields) {
-      const aside = await findSetAside(store, table, field, MOST_COUNTED)
+      const aside = await findSetAside(store, table, field, { most: MOST_COUNTED, withinMs })
       if (aside) found.push({ ...aside, table: `${table.schema}.${table.table}`, field: field.name })
     }
   }
   const fields = tables.flatMap((table) => table.fields.map(({ id }) => id))
-  found.push(...(await listSetAsideElsewhere(store, { fields, most: MOST_COUNTED })))
+  const elsewhere = { fields, most: MOST_COUNTED }
+  found.push(...(await readWithin(store, withinMs, (session) => listSetAsideElsewhere(session, elsewhere))))
   return told('quarantined', found, ({ table, field, rows, key, message }) => ({
     subject: `${table} by ${field}`,
     detail: `${rows >= MOST_COUNTED ? 'at least ' : ''}${rows} rows could not be changed, first ${key}: ${message}`,

@@ -1,6 +1,6 @@
 import type { SweptField, SweptTable } from '../../transitions/table.js'
 import { isRefusal } from '../refusal.js'
-import { NOW, type Session, type Store } from '../store.js'
+import { NOW, readWithin, type Session, type Store } from '../store.js'
 import {
   columnSql,
   dueSql,
@@ -20,7 +20,7 @@ export interface FieldCounts {
 
 /** What is to be done by each field: what is due, when the next is, and what was set aside. */
 export function countFields(store: Store, table: SweptTable): Promise<FieldCounts[]> {
-  return byEitherLookup(store, (session, lookup) =>
+  return byEitherLookup(store.transaction, (session, lookup) =>
     session.query<FieldCounts>(countFieldsSql(table, lookup), [
       session.now(),
       table.fields.map(({ name }) => name),
@@ -30,14 +30,14 @@ export function countFields(store: Store, table: SweptTable): Promise<FieldCount
 
 /** By the index of the key; where that cannot be, as a stored key is of another type than the key is now, by texts. */
 async function byEitherLookup<T>(
-  store: Store,
+  transaction: (work: (session: Session) => Promise<T>) => Promise<T>,
   work: (session: Session, lookup: KeyLookup) => Promise<T>,
 ): Promise<T> {
   try {
-    return await store.transaction((session) => work(session, 'columns'))
+    return await transaction((session) => work(session, 'columns'))
   } catch (error) {
     if (!isRefusal(error)) throw error
-    return store.transaction((session) => work(session, 'texts'))
+    return transaction((session) => work(session, 'texts'))
   }
 }
 
@@ -72,15 +72,16 @@ export interface SetAside {
 
 /**
  * Of a declared field, what is still set aside, as `countFields` has it: not rows that are gone or were edited since. Looks at
- * `most` entries; undefined where there are none.
+ * `most` entries, for `withinMs` at most; undefined where there are none.
  */
 export function findSetAside(
   store: Store,
   table: SweptTable,
   field: SweptField,
-  most: number,
+  { most, withinMs }: { most: number; withinMs: number },
 ): Promise<SetAside | undefined> {
-  return byEitherLookup(store, async (session, lookup) => {
+  const transaction = <T>(work: (session: Session) => Promise<T>) => readWithin(store, withinMs, work)
+  return byEitherLookup(transaction, async (session, lookup) => {
     const [row] = await session.query<SetAside>(
       `with set_aside as materialized (
          select key, due_at, row_version from {schema}.transition_quarantine where field_id = $1 order by key, due_at limit $2
@@ -140,7 +141,7 @@ export function pruneLog(
   field: SweptField,
   { after, limit, retentionMs }: { after: LogPosition | null; limit: number; retentionMs: number },
 ): Promise<LogPosition | null> {
-  return byEitherLookup(store, async (session, lookup) => {
+  return byEitherLookup(store.transaction, async (session, lookup) => {
     await session.query(SEE_ALL)
     const [row] = await session.query<{ key: string | null; due_at: string | null; looked_at: number }>(
       `with slice as materialized (
@@ -169,7 +170,7 @@ const SEE_ALL = 'set local row_security = off'
 
 /** Forgets what was set aside of rows that are gone, have another due time, or were edited since. */
 export function pruneQuarantine(store: Store, table: SweptTable, field: SweptField): Promise<void> {
-  return byEitherLookup(store, async (session, lookup) => {
+  return byEitherLookup(store.transaction, async (session, lookup) => {
     await session.query(SEE_ALL)
     await session.query(
       `with ${setAsideSql(field)},
