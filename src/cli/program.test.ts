@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import type { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createProgram } from './program.js'
@@ -47,5 +48,40 @@ describe.each(leaves)('%s', (path, command) => {
   it('prints JSON if asked, unless it has nothing to print', () => {
     const hasJson = command.options.some(({ long }) => long === '--json')
     expect(hasJson).toBe(!WITHOUT_JSON.includes(path))
+  })
+})
+
+/** Whatever doctor tells people to type, as it is in the source. */
+function commandsOfDoctor(): string[] {
+  const folder = new URL('../client/examining/', import.meta.url)
+  const files = fs.readdirSync(folder).map((name) => new URL(name, folder))
+  files.push(
+    new URL('../client/doctor.ts', import.meta.url),
+    new URL('failed-connection.ts', import.meta.url),
+  )
+  const sources = files.map((file) => fs.readFileSync(file, 'utf8')).join('\n')
+  return [...new Set([...sources.matchAll(/(['`])(escapement .+)\1/g)].map(([, , command]) => command!))]
+}
+
+describe('the command line', () => {
+  it('knows every command that doctor tells, and its flags', () => {
+    const told = commandsOfDoctor()
+    expect(told).toEqual(expect.arrayContaining(['escapement worker', 'escapement sweep --quarantined']))
+    for (const text of told) {
+      const [, ...words] = text.replaceAll(/\$\{.*?\}/g, 'x').split(' ')
+      let command = createProgram()
+      for (;;) {
+        const next = command.commands.find((each) => each.name() === words[0])
+        if (!next) break
+        command = next
+        words.shift()
+      }
+      const { operands, unknown } = command.parseOptions(words)
+      expect(unknown, text).toEqual([])
+      expect(command.commands, text).toEqual([])
+      expect(operands, text).toHaveLength(
+        command.registeredArguments.filter(({ required }) => required).length,
+      )
+    }
   })
 })

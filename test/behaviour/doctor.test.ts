@@ -1,9 +1,14 @@
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Diagnosis } from '../../src/client/diagnosis.js'
-import { every } from '../../src/index.js'
+import { examine } from '../../src/client/doctor.js'
+import { databaseClock } from '../../src/clock.js'
+import { after, every } from '../../src/index.js'
 import type { Param } from '../../src/store/database.js'
 import { createOwnIndexSql } from '../../src/store/mending.js'
 import { OWN_INDEXES, type OwnIndex } from '../../src/store/own-indexes.js'
+import { listUntakenOfSchedules } from '../../src/store/queries/run-symptoms.js'
+import { listBroken, listOverdue } from '../../src/store/queries/schedule-symptoms.js'
+import { createStore, type Store } from '../../src/store/store.js'
 import { createHarness, type Harness } from '../../src/testing/harness.js'
 import { freshSchemaName, sharedDatabase, target } from '../support/database.js'
 
@@ -33,6 +38,10 @@ beforeAll(async () => {
     await h.close()
   }
 })
+
+/** With statements that take so many seconds from now for now. */
+const storeAt = (seconds: number) =>
+  createStore(h.escapement.database, schema, { ...databaseClock, now: () => at(seconds).getTime() })
 
 const seeWorkers = (seconds: number) => query('update {schema}.workers set seen_at = $1', [at(seconds)])
 
@@ -96,8 +105,17 @@ const PLANTED: Record<string, Planted> = {
   },
   'a schedule that its breaker took out': {
     async plant() {
-      await h.schedules.put('frail', { job: 'failing', timing: every('1 second'), breaker: { failures: 1 } })
+      h.job('frail', {
+        retry: { attempts: 1 },
+        async handler() {
+          // While it ran, its next plan time could not be computed.
+          await query(`update {schema}.cursors set plan_error = 'no such zone' where kind = 'after'`)
+          throw new Error('no such host')
+        },
+      })
+      await h.schedules.put('frail', { job: 'frail', timing: after('1 second'), breaker: { failures: 1 } })
       await h.advance('1 second')
+      await seeWorkers(0)
     },
     found: {
       kind: 'broken',
@@ -159,7 +177,22 @@ const PLANTED: Record<string, Planted> = {
       kind: 'unknown_job',
       subject: "it's elsewhere",
       detail: expect.stringContaining('and no worker has it'),
-      command: `escapement runs list --job 'it'\\''s elsewhere'`,
+      command: `escapement runs list --job='it'\\''s elsewhere'`,
+    },
+    mend: () => query('delete from {schema}.runs_open'),
+  },
+  'a run for a job that nobody has, behind many that are taken in their turn': {
+    plant: () =>
+      query(
+        `select {schema}.enqueue(case n when 200 then '-f' else 'noop' end, eligible_at => $1::timestamptz + n * interval '1 ms')
+         from generate_series(1, 200) as n`,
+        [at(-90)],
+      ),
+    found: {
+      kind: 'unknown_job',
+      subject: '-f',
+      detail: expect.stringMatching(/^1 run waits since/),
+      command: 'escapement runs list --job=-f',
     },
     mend: () => query('delete from {schema}.runs_open'),
   },
@@ -291,7 +324,7 @@ const PLANTED: Record<string, Planted> = {
       severity: 'note',
       subject: 'mail',
       detail: expect.stringMatching(/^12 runs have failed for good within a day/),
-      command: 'escapement runs list --state failed --job mail',
+      command: 'escapement runs list --state failed --job=mail',
     },
     mend: () => query(`delete from {schema}.runs_asked where job = 'mail'`),
   },
@@ -353,6 +386,75 @@ describe('doctor', () => {
     expect(findings).toHaveLength(21)
     expect(findings.at(-1)).toMatchObject({ kind: 'unknown_job', subject: '5 more', command: null })
     await query('delete from {schema}.runs_open')
+  })
+
+  it('finds by its schedules a job that nobody has, however many runs are before theirs', async () => {
+    await h.schedules.put('far', { job: 'noop', timing: every('1 minute'), queue: 'far' })
+    await h.advance('1 minute')
+    await query(`update {schema}.schedules set job = 'elsewhere' where name = 'far'`)
+    await seeWorkers(90)
+    const look = { lateMs: 60_000, aliveMs: 60_000 }
+    const found = [await listUntakenOfSchedules(storeAt(90), look)]
+    await query('delete from {schema}.runs_open')
+    found.push(await listUntakenOfSchedules(storeAt(90), look))
+    await h.schedules.delete('far')
+    await seeWorkers(0)
+    expect(found).toMatchObject([
+      [{ job: 'elsewhere', queue: 'far', runs: 1, has_more: true, is_known: false, workers: 1 }],
+      [],
+    ])
+  })
+
+  it('gives a look up that takes too long, and tells what else there is', async () => {
+    const real = storeAt(0)
+    const asked: string[] = []
+    const store: Store = {
+      ...real,
+      transaction: (work) =>
+        real.transaction((session, tx) =>
+          work(
+            {
+              ...session,
+              async query(text, params) {
+                asked.push(text)
+                if (text.includes('transition_quarantine')) throw new Error('Query read timeout')
+                return session.query(text, params)
+              },
+            },
+            tx,
+          ),
+        ),
+    }
+    await h.escapement.claiming.pause()
+    const { findings } = await examine({ store, zoneData: '2999z', tables: () => [] })
+    await h.escapement.claiming.resume()
+    expect(findings).toMatchObject([
+      { kind: 'unexamined', subject: 'rows that were set aside', fix: expect.stringContaining('look again') },
+      { kind: 'claiming_paused' },
+    ])
+    expect(asked.at(-2)).toBe('set local statement_timeout = 3000')
+  })
+
+  it('counts none among the overdue that cannot be planned', async () => {
+    await query(`update {schema}.cursors set wake_at = $1, plan_error = 'no such zone'`, [at(-180)])
+    await query(
+      `update {schema}.cursors set wake_at = $1, plan_error = null
+       where schedule_id = (select id from {schema}.schedules where name = 'b')`,
+      [at(-120)],
+    )
+    const overdue = await listOverdue(storeAt(0), { limit: 1, most: 1, lateMs: 60_000 })
+    await query('update {schema}.cursors set wake_at = next_at, plan_error = null')
+    expect(overdue).toMatchObject([{ name: 'b', count: 1 }])
+  })
+
+  it('counts none among the broken that are tried again by themselves', async () => {
+    await query(
+      `update {schema}.schedules set state = 'broken', state_until = case when name <> 'sometimes' then $1::timestamptz end`,
+      [at(3600)],
+    )
+    const broken = await listBroken(storeAt(0), { limit: 1, most: 1 })
+    await query(`update {schema}.schedules set state = 'active', state_until = null`)
+    expect(broken).toMatchObject([{ name: 'sometimes', count: 1 }])
   })
 
   it('knows every index that the migrations make, and how to make the same again', async () => {

@@ -3,6 +3,7 @@ import {
   listExpiredLeases,
   listFailing,
   listUntaken,
+  listUntakenOfSchedules,
   type Untaken,
 } from '../../store/queries/run-symptoms.js'
 import { listUnseenHolders } from '../../store/queries/workers.js'
@@ -45,14 +46,19 @@ export async function examineLeases(session: Session): Promise<Diagnosis[]> {
 }
 
 export async function examineWaiting(session: Session): Promise<Diagnosis[]> {
-  const untaken = await listUntaken(session, { lateMs: LATE_MS, aliveMs: ALIVE_MS })
+  const patience = { lateMs: LATE_MS, aliveMs: ALIVE_MS }
+  const untaken = await listUntaken(session, patience)
   if (untaken[0]?.workers === 0) return told('no_worker', [joined(untaken)], noWorker)
+  const unknown = byJob(untaken.filter(({ is_known }) => !is_known))
+  const behind = byJob(await listUntakenOfSchedules(session, patience)).filter(
+    ({ job }) => !unknown.some((found) => found.job === job),
+  )
   return [
-    ...told('unknown_job', byJob(untaken.filter(({ is_known }) => !is_known)), (found) => ({
+    ...told('unknown_job', [...unknown, ...behind], (found) => ({
       subject: found.job,
       detail: `${waiting(found)} for it, and no worker has it`,
       fix: 'start a worker that has this job, or cancel the runs and delete the schedules that ask for it',
-      command: `escapement runs list --job ${shellWord(found.job)}`,
+      command: `escapement runs list --job=${shellWord(found.job)}`,
     })),
     ...told(
       'unserved_queue',
@@ -108,7 +114,7 @@ export async function examineFailures(session: Session): Promise<Diagnosis[]> {
     subject: job,
     detail: `${has_more ? 'at least ' : ''}${runs} runs have failed for good within a day, the last at ${timeOf(last_failed_at)}`,
     fix: 'look at their errors, mend the cause, then retry them',
-    command: `escapement runs list --state failed --job ${shellWord(job)}`,
+    command: `escapement runs list --state failed --job=${shellWord(job)}`,
   }))
 }
 

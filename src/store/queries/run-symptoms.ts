@@ -41,16 +41,16 @@ export interface Untaken {
   workers: number
 }
 
-/** Queues, priorities of a queue, runs of a priority, and runs in all that are looked at. */
-const FRONTS = { queues: 1_000, priorities: 20, runs: 100, all: 10_000 }
+/** Queues, priorities of a queue, and runs in all that are looked at. */
+const FRONTS = { queues: 1_000, priorities: 20, runs: 50_000 }
 
 const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
 
 /**
  * Runs that could have been claimed for more than `lateMs` and whose job no living worker has that serves their queue.
  *
- * Workers take what is oldest, queue by queue and priority by priority, so that what nobody takes is left at the front: it is
- * enough to look there, however many wait behind. A worker lives that was seen in the last `aliveMs`.
+ * Workers take what is oldest, queue by queue and priority by priority, so that what nobody takes comes to the front: it is
+ * looked for there, in each as deep as their number leaves room for. A worker lives that was seen in the last `aliveMs`.
  */
 export function listUntaken(
   session: Session,
@@ -63,26 +63,29 @@ export function listUntaken(
     FRONTS.queues,
     FRONTS.priorities,
     FRONTS.runs,
-    FRONTS.all,
   ])
 }
 
-const LIST_UNTAKEN = `
-  with recursive clock as materialized (
+/** Since when waiting is late, and since when a worker must have been seen; and those that were. */
+const LIVING = `
+  clock as materialized (
     select now - $2 * interval '1 millisecond' as late_since, now - $3 * interval '1 millisecond' as alive_since
     from (select ${NOW} as now) as clock
   ),
   alive as materialized (
     select jobs, queues from {schema}.workers where seen_at > (select alive_since from clock)
-  ),
+  )`
+
+const LIST_UNTAKEN = `
+  with recursive ${LIVING},
   q (queue) as (
     (select queue from {schema}.runs_open where ${WAITING} order by queue limit 1)
     union all
     select (select queue from {schema}.runs_open where ${WAITING} and queue > q.queue order by queue limit 1)
     from q where q.queue is not null
   ),
-  front as materialized (
-    select q.queue, run.job, run.eligible_at, run.place
+  line as materialized (
+    select q.queue, line.priority
     from (select queue from q where queue is not null limit $4) as q cross join lateral (
       with recursive level (priority) as (
         select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue
@@ -90,24 +93,85 @@ const LIST_UNTAKEN = `
         select (select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and priority < level.priority)
         from level where level.priority is not null
       )
-      select run.*
-      from (select priority from level where priority is not null limit $5) as level cross join lateral (
-        select job, eligible_at, row_number() over (order by eligible_at, id) as place from {schema}.runs_open
-        where ${WAITING} and queue = q.queue and priority = level.priority and eligible_at < (select late_since from clock)
-        order by eligible_at, id limit $6
-      ) as run
-    ) as run
-    limit $7
+      select priority from level where priority is not null limit $5
+    ) as line
   ),
+  depth as materialized (select $6::int / greatest(count(*), 1) as runs from line),
+  front as materialized (
+    select line.queue, run.job, run.eligible_at, run.place
+    from line cross join lateral (
+      select job, eligible_at, row_number() over (order by eligible_at, id) as place from {schema}.runs_open
+      where ${WAITING} and queue = line.queue and priority = line.priority and eligible_at < (select late_since from clock)
+      order by eligible_at, id limit (select runs from depth)
+    ) as run
+  ),
+  deeper as materialized (select distinct queue from front where place = (select runs from depth)),
   waiting as materialized (
-    select job, queue, count(*) as runs, bool_or(place = $6) or (select count(*) from front) = $7 as has_more,
-      min(eligible_at) as since
+    select job, queue, count(*) as runs, queue in (select queue from deeper) as has_more, min(eligible_at) as since
     from front group by job, queue
   )
   select w.*, exists (select from alive where w.job = any(alive.jobs)) as is_known, (select count(*) from alive) as workers
   from waiting as w
   where not exists (select from alive where w.job = any(alive.jobs) and w.queue = any(alive.queues))
   order by w.since, w.job, w.queue`
+
+/** Jobs that schedules ask for, schedules of a job and in all, and runs of a schedule that are looked at. */
+const ASKED = { jobs: 1_000, schedules: 1_000, all: 5_000, runs: 5 }
+
+/**
+ * Of the jobs of active schedules that no living worker has, those that runs wait for. It finds what is too far behind for the front:
+ * by the newest runs of each schedule that are old enough, as nobody has taken these either.
+ */
+export function listUntakenOfSchedules(
+  session: Session,
+  { lateMs, aliveMs }: { lateMs: number; aliveMs: number },
+): Promise<Untaken[]> {
+  return session.query(LIST_UNTAKEN_OF_SCHEDULES, [
+    session.now(),
+    lateMs,
+    aliveMs,
+    ASKED.jobs,
+    ASKED.schedules,
+    ASKED.all,
+    ASKED.runs,
+  ])
+}
+
+const LIST_UNTAKEN_OF_SCHEDULES = `
+  with recursive ${LIVING},
+  j (job) as (
+    (select job from {schema}.schedules order by job limit 1)
+    union all
+    select (select job from {schema}.schedules where job > j.job order by job limit 1) from j where j.job is not null
+  ),
+  unknown as materialized (
+    select job from (select job from j where job is not null limit $4) as j
+    where not exists (select from alive where j.job = any(alive.jobs))
+  ),
+  asking as materialized (
+    select unknown.job, schedule.id
+    from unknown cross join lateral (
+      select id from {schema}.schedules where job = unknown.job and state = 'active' order by name limit $5
+    ) as schedule
+    limit $6
+  ),
+  asked as materialized (
+    select asking.job, run.id
+    from asking cross join lateral (
+      select id from {schema}.runs_asked
+      where schedule_id = asking.id and coalesce(plan_time, created_at) < (select late_since from clock)
+      order by coalesce(plan_time, created_at) desc, id desc limit $7
+    ) as run
+  )
+  select asked.job, run.queue, count(*) as runs, true as has_more, min(run.eligible_at) as since, false as is_known,
+    (select count(*) from alive) as workers
+  from asked cross join lateral (
+    -- One by one: joined, all open runs would be read.
+    select queue, eligible_at from {schema}.runs_open
+    where id = asked.id and ${WAITING} and eligible_at < (select late_since from clock) limit 1
+  ) as run
+  group by asked.job, run.queue
+  order by since, asked.job, run.queue`
 
 export interface Failing {
   job: string
