@@ -6,6 +6,7 @@ export const DIAGNOSIS_KINDS = {
   connection: 'problem',
   schema: 'problem',
   read_only: 'problem',
+  moved: 'problem',
   unexamined: 'problem',
   clock_skew: 'problem',
   zone_data: 'problem',

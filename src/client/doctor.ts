@@ -1,11 +1,11 @@
 import type { ConnectionMode, Database } from '../store/database.js'
 import { readSchemaLevels } from '../store/migrate.js'
-import { findMove } from '../store/queries/moving.js'
+import { findMove, type MoveRow } from '../store/queries/moving.js'
 import { isPastDeadline, isRefusedByServer } from '../store/refusal.js'
 import { readWithin, type Session, type Store } from '../store/store.js'
 import type { SweptTable } from '../transitions/table.js'
 import { VERSION } from '../version.js'
-import { DIAGNOSIS_KINDS, type Diagnosis, type DiagnosisKind, told } from './diagnosis.js'
+import { DIAGNOSIS_KINDS, type Diagnosis, type DiagnosisKind, timeOf, told } from './diagnosis.js'
 import { examineClaiming, examineFailures, examineLeases, examineWaiting } from './examining/runs.js'
 import {
   examineBroken,
@@ -96,11 +96,12 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
     'broken schedules': examineBroken,
     leases: examineLeases,
     'waiting runs': examineWaiting,
+    claiming: examineClaiming,
   }
-  // Where everything was moved away nobody is to do any of it.
-  const isAway = await isMovedAway(store)
+  const move = await findMoveWithin(store)
   const looks: Record<string, Look> = {
-    ...(isAway ? {} : ofWork),
+    // Where everything was moved away nobody is to do any of it.
+    ...(move ? {} : ofWork),
     async 'zone data'(session) {
       const found = await readZoneData(session, zoneData)
       newest = found.newest
@@ -109,7 +110,6 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
     indexes: (session) => examineIndexes(session, store, tables()),
     'dead rows': (session) => examineBloat(session, store),
     'failed runs': examineFailures,
-    claiming: examineClaiming,
   }
   const findings = await unlessRefused(
     () => readWithin(store, PATIENCE_MS, (session) => inTurn(Object.values(looks), (look) => look(session))),
@@ -126,15 +126,15 @@ async function lookAround({ store, zoneData, tables }: DoctorParts) {
     () => examineQuarantine(store, tables(), PATIENCE_MS),
     (error) => unexamined('rows that were set aside', error),
   )
-  return { findings: [...findings, ...aside], newest }
+  return { findings: [...movedDiagnoses(move), ...findings, ...aside], newest }
 }
 
-async function isMovedAway(store: Store): Promise<boolean> {
+async function findMoveWithin(store: Store): Promise<MoveRow | undefined> {
   try {
-    return (await findMove(store)) !== undefined
+    return await readWithin(store, PATIENCE_MS, findMove)
   } catch (error) {
-    if (!isRefusedByServer(error)) throw error
-    return false
+    if (!isOfOneLook(error)) throw error
+    return undefined
   }
 }
 
@@ -147,7 +147,6 @@ async function inTurn<T>(
   return found
 }
 
-/** A server that does not answer at all is no finding of ours: there is nobody to ask. Then the next statement finds no connection. */
 async function unlessRefused(
   read: () => Promise<Diagnosis[]>,
   otherwise: (error: unknown) => Diagnosis[] | Promise<Diagnosis[]>,
@@ -155,9 +154,14 @@ async function unlessRefused(
   try {
     return await read()
   } catch (error) {
-    if (!isRefusedByServer(error) && !isPastDeadline(error)) throw error
+    if (!isOfOneLook(error)) throw error
     return otherwise(error)
   }
+}
+
+/** A server that does not answer at all is no finding of ours: there is nobody to ask. Then the next look finds no connection. */
+function isOfOneLook(error: unknown): boolean {
+  return isRefusedByServer(error) || isPastDeadline(error)
 }
 
 const ORDER = Object.keys(DIAGNOSIS_KINDS)
@@ -180,6 +184,18 @@ function schemaDiagnoses(name: string, applied: number, known: number): Diagnosi
           command: 'npm install escapement@latest',
         },
   )
+}
+
+/** No command: pasted where the export does run elsewhere, one that takes the move back would let both fire. */
+function movedDiagnoses(move: MoveRow | undefined): Diagnosis[] {
+  return told('moved', move ? [move] : [], ({ id, taken_at, taken_by }) => ({
+    subject: id,
+    detail: `everything here was moved away at ${timeOf(taken_at)}${taken_by === null ? '' : ` by ${taken_by}`}: nothing fires here any more`,
+    fix:
+      'work with the database that the export was imported into; if it was imported nowhere, import it (escapement import), or take the move ' +
+      'back (escapement export --undo)',
+    command: null,
+  }))
 }
 
 /** The server gave a statement up. */
