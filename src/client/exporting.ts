@@ -11,7 +11,7 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { EscapementError } from '../errors.js'
 import { CARRIED_TABLES } from '../store/carried-tables.js'
-import { newestMigration } from '../store/migrate.js'
+import { readSchemaLevels } from '../store/migrate.js'
 import { isMoved } from '../store/moved.js'
 import {
   closeRows,
@@ -193,11 +193,12 @@ async function writeAll(
   begun: Begun & { mode: ExportMode },
   write: Write,
 ): Promise<Rows> {
+  const schemaLevel = await expectKnownSchema(session, schema)
   await writePlainly(session)
   const rows = await countCarried(session)
   const manifest: ExportManifest = {
     ...begun,
-    schemaLevel: await newestMigration(),
+    schemaLevel,
     lineage: await listLineage(session),
     rows,
   }
@@ -214,6 +215,18 @@ async function writeAll(
     await closeRows(session)
   }
   return rows
+}
+
+/** Somebody may have migrated it since this process began: what it does not know of would be left out without a word. */
+async function expectKnownSchema(session: Session, schema: string): Promise<number> {
+  const { applied, known } = await readSchemaLevels(session, schema)
+  if (applied === known) return known
+  throw new EscapementError('database_unusable', {
+    message:
+      `Nothing was exported: the schema "${schema}" has version ${applied}, and this program knows version ${known}. ` +
+      'Restart it with the version of Escapement that migrated the database, or export by --database with that one.',
+    details: { schema, found: applied, known },
+  })
 }
 
 /** As many rows as make a chunk, by those that were just read: twice as many where they are small, half as many where large. */

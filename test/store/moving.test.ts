@@ -165,6 +165,22 @@ describe('where everything was moved away', () => {
     await escapement.undoMove()
   })
 
+  it('is refused by a program that does not know all of the schema', async () => {
+    const { escapement, schema } = full
+    const { database } = escapement
+    await database.query(`insert into "${schema}".migrations (number, name) values (99, 'later')`)
+    for (const lines of [move(full), escapement.export()]) {
+      await expect(linesOf(lines)).rejects.toMatchObject({
+        code: 'database_unusable',
+        message: expect.stringMatching(
+          /^Nothing was exported: the schema ".*" has version 99, and this program/,
+        ),
+      })
+    }
+    expect(await escapement.moved()).toBeNull()
+    await database.query(`delete from "${schema}".migrations where number = 99`)
+  })
+
   it('the same export is given again, and undoing lets everything go on', async () => {
     const h = full
     const before = await contentsOf(h)
