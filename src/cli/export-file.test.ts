@@ -32,6 +32,19 @@ describe('a file of an export', () => {
     expect(await read(at('renamed'))).toBe('one\ntwo\n')
   })
 
+  it('takes the place of a file alone, and of none without a name', async () => {
+    fs.mkdirSync(at('folder'))
+    for (const file of [at('folder'), os.devNull]) {
+      expect(() => expectFree(file, true)).toThrow(/is no file that could be replaced/)
+    }
+    expect(() => expectFree('', true)).toThrow(/the name of the file is empty/)
+    await expect(writeExport(at('folder'), bytes('one\n'))).rejects.toMatchObject({
+      code: 'option_invalid',
+      message: expect.stringContaining(`Cannot write ${at('folder')}`),
+    })
+    expect(fs.readdirSync(folder).filter((name) => name.endsWith('.part'))).toEqual([])
+  })
+
   it('never has its name unless it is whole, and leaves nothing else', async () => {
     async function* failing() {
       yield Buffer.from('half')

@@ -3,7 +3,7 @@
  * has the name that was asked for.
  */
 import { randomBytes } from 'node:crypto'
-import { createReadStream, existsSync } from 'node:fs'
+import { createReadStream, existsSync, statSync } from 'node:fs'
 import { open, rename, rm, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { Readable } from 'node:stream'
@@ -17,7 +17,16 @@ export const STANDARD_STREAM = '-'
 /** Before anything is asked of anybody: a move that cannot be written down must not begin. */
 export function expectFree(file: string, isForced: boolean): void {
   if (file === STANDARD_STREAM) return
-  if (!isForced && existsSync(file)) {
+  if (file === '')
+    throw new EscapementError('option_invalid', { message: '-o: the name of the file is empty.' })
+  const found = statSync(file, { throwIfNoEntry: false })
+  // What is renamed to it takes its place, and would that of a device too.
+  if (found && !found.isFile()) {
+    throw new EscapementError('option_invalid', {
+      message: `${file} is no file that could be replaced. Choose another name, or write to standard output: -o -`,
+    })
+  }
+  if (!isForced && found) {
     throw new EscapementError('option_invalid', {
       message: `${file} exists. Choose another name, or replace it with --force.`,
     })
@@ -48,8 +57,18 @@ export async function writeExport(file: string, lines: AsyncIterable<Uint8Array>
   } catch (error) {
     await handle.close().catch(() => {})
     await rm(draft, { force: true })
-    throw error
+    throw explainWriting(error, file)
   }
+}
+
+/** What the system refused of the file, such as the last bytes of a disk; any other error as it is. */
+function explainWriting(error: unknown, file: string): unknown {
+  const { code, syscall, message } = error as NodeJS.ErrnoException
+  if (syscall === undefined || /^(EPIPE|ECONN)/.test(String(code))) return error
+  return new EscapementError('option_invalid', {
+    message: `Cannot write ${file}: ${message}. Had a move been done already, the same command gives it again.`,
+    cause: error,
+  })
 }
 
 async function print(lines: AsyncIterable<Uint8Array>): Promise<void> {
