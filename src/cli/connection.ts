@@ -67,7 +67,8 @@ function isGiven(command: Command, ...names: string[]): boolean {
 export function databaseOf({ database, directory }: DatabaseFlags, command: Command): DatabaseOption {
   if (database !== undefined) return database
   if (isGiven(command, 'directory')) return { directory }
-  return process.env.DATABASE_URL ?? { directory }
+  // One that is set to nothing is none, as in files of containers.
+  return process.env.DATABASE_URL || { directory }
 }
 
 /** The API, whether a server answers it or, for a database, this process. */
@@ -94,7 +95,7 @@ async function connect(
   config: () => Promise<LoadedConfig> = async () => ({}),
 ): Promise<Connection> {
   const isDatabaseNamed = isGiven(command, 'database', 'directory')
-  const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL)
+  const url = flags.url ?? (isDatabaseNamed ? undefined : process.env.ESCAPEMENT_URL || undefined)
   if (url !== undefined) return toServer(url, flags)
   const database = databaseOf(flags, command)
   if (typeof database === 'object' && 'directory' in database) {
