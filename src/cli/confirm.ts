@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline/promises'
 import type { Command } from 'commander'
 import { EscapementError } from '../errors.js'
+import { harmless } from './harmless.js'
 
 export interface YesFlag {
   yes?: boolean
@@ -20,7 +21,11 @@ export async function confirm(question: string, { yes }: YesFlag): Promise<void>
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr })
   try {
-    const answer = await terminal.question(`${question} [y/N] `)
+    // Ctrl+C and Ctrl+D reject it: they are a no as well.
+    const answer = await terminal.question(`${harmless(question)} [y/N] `).catch(() => {
+      console.error()
+      return ''
+    })
     if (/^y(es)?$/i.test(answer.trim())) return
   } finally {
     terminal.close()

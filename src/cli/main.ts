@@ -3,6 +3,7 @@ import { CommanderError } from 'commander'
 import { EscapementError } from '../errors.js'
 import { errorColours } from './colours.js'
 import { exitStatusOf } from './exit-status.js'
+import { harmless } from './harmless.js'
 import { createProgram } from './program.js'
 
 /** So that the mistakes of one input stand below each other. */
@@ -29,7 +30,7 @@ function tell(error: unknown): void {
   if (!(told instanceof EscapementError) && told === error) throw error
   const { code, message, details } = told as EscapementError
   if (process.argv.includes('--json')) console.error(JSON.stringify({ error: { code, message, details } }))
-  else console.error(`${errorColours.red('error:')} ${message.replaceAll('\n', INDENT)}`)
+  else console.error(`${errorColours.red('error:')} ${harmless(message).replaceAll('\n', INDENT)}`)
 }
 
 function isFromDatabase(error: unknown): error is Error & { code: string } {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander'
+import { harmless } from './harmless.js'
 
 export interface JsonFlag {
   json?: boolean
@@ -10,7 +11,7 @@ export function withJsonFlag(command: Command): Command {
 
 /** The value as it came for a program, or what `text` makes of it for a person. */
 export function show(flags: JsonFlag, value: unknown, text: () => string): void {
-  console.log(flags.json ? JSON.stringify(value, null, 2) : text())
+  console.log(flags.json ? JSON.stringify(value, null, 2) : harmless(text()))
 }
 
 /** For `addHelpText('after', …)`. */

@@ -1,5 +1,6 @@
 import type { Logger } from '../logger.js'
 import { colours, errorColours } from './colours.js'
+import { harmless } from './harmless.js'
 import { isWritten, type LogLevel } from './log-level.js'
 
 /** One line for a person: the message, then the facts. */
@@ -15,7 +16,7 @@ function line(facts: object, message: string): string {
 /** Writes warnings and errors to standard error. */
 export function createPrintLogger(level: LogLevel): Logger {
   const from = (least: LogLevel, write: (text: string) => void): Logger['info'] =>
-    isWritten(least, level) ? (facts, message) => write(line(facts, message)) : () => {}
+    isWritten(least, level) ? (facts, message) => write(harmless(line(facts, message))) : () => {}
   return {
     debug: from('debug', (text) => console.log(colours.dim(text))),
     info: from('info', (text) => console.log(text)),

@@ -4,6 +4,7 @@ import type { Logger } from '../logger.js'
 import { VERSION } from '../version.js'
 import { colours, errorColours } from './colours.js'
 import type { LoadedConfig } from './config-file.js'
+import { harmless } from './harmless.js'
 import type { LogFlags } from './log-flags.js'
 import type { PutSchedules } from './syncing.js'
 import { logRuns, printRuns } from './told-runs.js'
@@ -35,7 +36,7 @@ export function toldForPeople({ logLevel }: LogFlags): ToldProcess {
     },
     refused(file, error) {
       const message = error instanceof EscapementError ? error.message : String(error)
-      console.error(`${errorColours.red('error:')} ${message}`)
+      console.error(`${errorColours.red('error:')} ${harmless(message)}`)
       console.error(`${file} is not used; the one before goes on.`)
     },
     stopping(running) {

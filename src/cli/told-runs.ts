@@ -3,6 +3,7 @@ import type { RunEvent } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import { colours } from './colours.js'
 import { describeChange } from './describe-change.js'
+import { harmless } from './harmless.js'
 import { localTime } from './local-time.js'
 import { isWritten, type LogLevel } from './log-level.js'
 
@@ -12,7 +13,7 @@ export function printRuns({ on }: Escapement, least: LogLevel): void {
     (level: LogLevel, mark: string, noteOf: (event: RunEvent) => string) => (event: RunEvent) => {
       if (!isWritten(level, least)) return
       const planned = event.planTime === null ? 'direct' : localTime(event.planTime)
-      console.log(`${mark} ${planned}  ${event.schedule ?? event.job}  ${noteOf(event)}`)
+      console.log(harmless(`${mark} ${planned}  ${event.schedule ?? event.job}  ${noteOf(event)}`))
     }
   on(
     'run.succeeded',
@@ -32,7 +33,7 @@ export function printRuns({ on }: Escapement, least: LogLevel): void {
   )
   on('transition.applied', (change) => {
     if (!isWritten('info', least)) return
-    console.log(`${colours.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`)
+    console.log(harmless(`${colours.green('✔')} ${localTime(change.dueAt)}  ${describeChange(change)}`))
   })
 }
 

@@ -4,7 +4,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { spawnEscapement } from '../support/escapement-process.js'
-import { installIn, inTerminal } from '../support/terminal.js'
+import { inShell, installIn, inTerminal } from '../support/terminal.js'
 
 const preview = [
   'preview',
@@ -40,6 +40,19 @@ describe('at a terminal', () => {
     expect(status).toBe(0)
     expect(screen.split('\n').every((line) => line.length <= 60)).toBe(true)
     expect(screen).toContain('EUROPE/PAR…')
+  })
+
+  it('Ctrl+C and Ctrl+D answer a question with no', async () => {
+    const ask = `import { confirm } from './dist/cli/confirm.js'
+      for (const _ of [1, 2]) await confirm('Sure?', {}).catch(({ code }) => console.log(code))`
+    const line = `node --input-type=module -e "${ask}"`
+    const answers = [
+      [/Sure\? \[y\/N\]/, '\u0003'],
+      [/cancelled[\s\S]*Sure\? \[y\/N\]/, '\u0004'],
+    ] as const
+    const { status, screen } = await inShell(line, { answers })
+    expect(screen.match(/cancelled|Error/g)).toEqual(['cancelled', 'cancelled'])
+    expect(status).toBe(0)
   })
 
   it('a mistake is red, and elsewhere there are no colours', async () => {

@@ -3,6 +3,7 @@ import { hostNow } from '../../clock.js'
 import type { EventsOptions, ServerEvent } from '../../http-client/index.js'
 import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { harmless } from '../harmless.js'
 import { localTime } from '../local-time.js'
 import { examples, type JsonFlag, withJsonFlag } from '../output.js'
 
@@ -39,7 +40,7 @@ export function addEvents(program: Command): void {
           ...(flags.group !== undefined && { group: flags.group }),
         }
         for await (const event of client.events(options)) {
-          console.log(flags.json ? JSON.stringify(event) : describeEvent(event))
+          console.log(flags.json ? JSON.stringify(event) : harmless(describeEvent(event)))
         }
       }),
     )

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { joinReports, type SweepReport } from '../../transitions/change.js'
 import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { harmless } from '../harmless.js'
 import { formatTable } from '../table.js'
 
 interface SweepFlags extends ConnectionFlags {
@@ -36,7 +37,7 @@ Examples:
           const reports = [await client.transitions.sweep({ quarantined: flags.quarantined ?? false })]
           while (reports.at(-1)!.truncated) reports.push(await client.transitions.sweep())
           const report = joinReports(reports)
-          console.log(flags.json ? JSON.stringify(report, null, 2) : formatReport(report))
+          console.log(flags.json ? JSON.stringify(report, null, 2) : harmless(formatReport(report)))
           if (report.errors.length > 0) process.exitCode = 1
         },
         async () => (await import('../config-file.js')).loadConfig(flags.config),

@@ -4,6 +4,7 @@ import type { Result } from '../../http-client/index.js'
 import { durationToMs } from '../../time/duration.js'
 import { colours, errorColours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { harmless } from '../harmless.js'
 import { localTime } from '../local-time.js'
 import { examples, type JsonFlag, show, withJsonFlag } from '../output.js'
 import { formatTable } from '../table.js'
@@ -57,7 +58,9 @@ Examples:
         if (flags.json) return console.log(JSON.stringify(made, null, 2))
         console.log(made.token)
         console.error(
-          errorColours.dim(`${describeToken(made)}. It is shown this once: keep it in a safe place.`),
+          errorColours.dim(
+            `${harmless(describeToken(made))}. It is shown this once: keep it in a safe place.`,
+          ),
         )
       }),
     )
@@ -81,7 +84,9 @@ Examples:
         if (flags.json) return console.log(JSON.stringify(all, null, 2))
         if (all.length === 0) return console.log('There are no tokens: only this machine is answered.')
         console.log(
-          formatTable(['ID', 'NAME', 'ROLE', 'GROUP', 'STATE', 'EXPIRES', 'LAST USED'], all.map(rowOf)),
+          harmless(
+            formatTable(['ID', 'NAME', 'ROLE', 'GROUP', 'STATE', 'EXPIRES', 'LAST USED'], all.map(rowOf)),
+          ),
         )
       }),
     )

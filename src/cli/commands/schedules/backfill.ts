@@ -4,6 +4,7 @@ import { colours } from '../../colours.js'
 import { confirm, withYesFlag, type YesFlag } from '../../confirm.js'
 import { withConnection } from '../../connection.js'
 import { EXIT_STATUS } from '../../exit-status.js'
+import { harmless } from '../../harmless.js'
 import { wallRange, wallTime } from '../../moment.js'
 import { examples, show } from '../../output.js'
 import { withProgress } from '../../progress.js'
@@ -50,7 +51,7 @@ export function addBackfill(schedules: Command): void {
         const { portions, report: found } = await look(client, name, range)
         if (flags.dryRun) return show(flags, found, () => describeFound(schedule, found))
         if (portions.length > 0) {
-          console.error(describeFound(schedule, found))
+          console.error(harmless(describeFound(schedule, found)))
           await confirm(found.runIds.length === 1 ? 'Run it?' : 'Run them?', flags)
         }
         const { report, isStopped } = await fill(client, name, { portions, total: found.runIds.length })
