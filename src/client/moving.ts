@@ -1,5 +1,14 @@
 import { EscapementError } from '../errors.js'
-import { endHold, findMove, forgetMove, lockOut, type MoveRow, thaw } from '../store/queries/moving.js'
+import {
+  endHold,
+  findMove,
+  forgetMove,
+  lockOut,
+  type MoveRow,
+  thaw,
+  waitBriefly,
+} from '../store/queries/moving.js'
+import { isContended } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import type { ExportSource } from './export-format.js'
 import { type ExportOptions, type ExportParts, exportAll } from './exporting.js'
@@ -46,16 +55,38 @@ export function createMoving(parts: ExportParts): Moving {
 }
 
 async function undoMove(store: Store): Promise<boolean> {
-  const isUndone = await store.transaction(async (session) => {
+  const undone = store.transaction(async (session) => {
+    if (!(await findMove(session))) return false
+    await lockOut(session)
+    // Whoever waited may find another, or none: it was imported back, or undone and moved again.
     const move = await findMove(session)
     if (!move) return false
-    await lockOut(session)
+    // It waits for readers too, and holds up those who come later.
+    await waitBriefly(session)
     await thaw(session)
     await forgetMove(session, move.id)
     return true
   })
+  const isUndone = await undone.catch((error) => {
+    throw explainUndo(error)
+  })
   if (isUndone) await endHold(store)
   return isUndone
+}
+
+function explainUndo(error: unknown): unknown {
+  if (isContended(error)) {
+    return new EscapementError('database_busy', {
+      message:
+        'The move was not taken back: a transaction that reads or writes here is still open. End it, and try again.',
+      cause: error,
+    })
+  }
+  if ((error as { code?: unknown }).code !== '42501') return error
+  return new EscapementError('database_unusable', {
+    message: `The move was not taken back: this database user may not (${(error as Error).message}). Run it as the owner of the tables, who migrated them.`,
+    cause: error,
+  })
 }
 
 /** In the words of the database itself. */

@@ -61,3 +61,17 @@ it('of two who move at once both get the same export', async () => {
   const [first, second] = await Promise.all([1, 2].map(() => linesOf(h.escapement.export({ mode: 'move' }))))
   expect(first).toEqual(second)
 })
+
+it('is not taken back while somebody reads, and says so', async () => {
+  const h = await openPlace()
+  const { database } = h.escapement
+  await linesOf(h.escapement.export({ mode: 'move' }))
+  await database.transaction(async (tx) => {
+    await tx.query(`select from "${h.schema}".schedules`)
+    await expect(h.escapement.undoMove()).rejects.toMatchObject({
+      code: 'database_busy',
+      message: expect.stringContaining('a transaction that reads or writes here is still open'),
+    })
+  })
+  expect(await h.escapement.undoMove()).toBe(true)
+})

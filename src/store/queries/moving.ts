@@ -72,11 +72,16 @@ const FROZEN_TABLES = ['migrations', ...CARRIED_TABLES.filter((table) => table !
  * would end one of them.
  */
 export async function lockOut(session: Session): Promise<void> {
-  await session.query(`set local lock_timeout = '500ms'`)
+  await waitBriefly(session)
   await session.query(
     `lock table ${FROZEN_TABLES.map((table) => `{schema}.${table}`).join(', ')} in share row exclusive mode`,
   )
   await session.query('set local lock_timeout = 0')
+}
+
+/** For each lock from here on, to the end of the transaction. */
+export async function waitBriefly(session: Session): Promise<void> {
+  await session.query(`set local lock_timeout = '500ms'`)
 }
 
 export async function recordMove(
