@@ -91,6 +91,10 @@ export default config`
     expect(placeOfKey(source, ['jobs'])).toBeUndefined()
   })
 
+  it('is that of the last where one is given twice', () => {
+    expect(found('export default {\n jobs: [a],\n jobs: [b] }', 'jobs', 0)).toBe('b] }')
+  })
+
   it('is not told of a list after what is spread into it', () => {
     expect(found('export default { jobs: [a, ...more, b] }', 'jobs', 2)).toBe('jobs: [a, ...more, b] }')
     expect(found('export default { jobs: [a, ...more, b] }', 'jobs', 0)).toBe('a, ...more, b] }')

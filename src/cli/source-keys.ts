@@ -105,14 +105,15 @@ function constantAt(tokens: readonly Token[], name: string): number | undefined 
 
 function property(tokens: readonly Token[], opening: number, name: string): Member | undefined {
   if (tokens[opening]!.text !== '{') return undefined
+  let found: Member | undefined
   for (const start of members(tokens, opening)) {
     const key = keyAt(tokens, start)
-    if (key === 'unknown') continue
     // What looks like no key is a comma that was none between two members: nothing that follows is sure.
-    if (key === undefined) return undefined
-    if (tokens[key.key]!.text === name) return key
+    if (key === undefined) return found
+    // Of two the last counts.
+    if (key !== 'unknown' && tokens[key.key]!.text === name) found = key
   }
-  return undefined
+  return found
 }
 
 function keyAt(tokens: readonly Token[], start: number): Member | 'unknown' | undefined {
