@@ -23,6 +23,7 @@ export function createReloading(given: string | undefined): Reloading {
     onChange()
   })
   let hasChanged = false
+  let hasEnded = false
   let onChange = () => {}
   let turn: Promise<void> | undefined
   let lastRefusal: string | undefined
@@ -52,7 +53,9 @@ export function createReloading(given: string | undefined): Reloading {
         while (hasChanged) {
           hasChanged = false
           try {
-            await onLoaded(await load())
+            const config = await load()
+            // It was loaded while the process was told to stop.
+            if (!hasEnded) await onLoaded(config)
           } catch (error) {
             const refusal = String(error)
             if (refusal !== lastRefusal) onRefused(error)
@@ -68,6 +71,7 @@ export function createReloading(given: string | undefined): Reloading {
       if (hasChanged) onChange()
     },
     async end() {
+      hasEnded = true
       watch.close()
       hasChanged = false
       onChange = () => {}
