@@ -36,7 +36,7 @@ export async function loadConfigFile(
   onLoaded: (files: string[]) => void = () => {},
 ): Promise<LoadedConfig> {
   const absolute = path.resolve(file)
-  const source = { file, text: fs.readFileSync(absolute, 'utf8') }
+  const source = { file, text: textOf(file) }
   const jiti = createJiti(import.meta.url, { alias: ownEntryPoints() })
   for (const loaded of loadedFiles(jiti.cache)) delete jiti.cache[loaded]
   let evaluated: Record<string, unknown>
@@ -50,17 +50,41 @@ export async function loadConfigFile(
   return checked(source, evaluated)
 }
 
+function textOf(file: string): string {
+  try {
+    return fs.readFileSync(file, 'utf8')
+  } catch (error) {
+    throw new EscapementError('config_invalid', {
+      message: `Cannot read the configuration file ${file}: ${(error as Error).message}.`,
+      cause: error,
+    })
+  }
+}
+
 async function checked(source: ConfigSource, evaluated: Record<string, unknown>): Promise<LoadedConfig> {
   const config = evaluated.default
-  if (!('default' in evaluated) || typeof config !== 'object' || config === null) {
-    const what = 'default' in evaluated ? `its default export is no configuration` : 'has no default export'
+  // A promise is an object without fields, which would be a configuration of nothing.
+  const isOne = typeof config === 'object' && config !== null && !(config instanceof Promise)
+  if (!('default' in evaluated) || !isOne) {
+    const what = 'default' in evaluated ? 'its default export is no configuration' : 'has no default export'
     throw mistakesInConfig(source, [
       { path: [], message: `${what}; write: export default defineConfig({ jobs, schedules })` },
     ])
   }
-  const mistakes = await checkConfig(config as Record<string, unknown>)
+  const fields = fieldsOf(source, config)
+  const mistakes = await checkConfig(Object.fromEntries(fields))
   if (mistakes.length > 0) throw mistakesInConfig(source, mistakes)
-  return { ...config, source }
+  // Null is as good as absent, to whoever reads it from here on.
+  return { ...Object.fromEntries(fields.filter(([, value]) => value !== null)), source }
+}
+
+/** Read once: a field may be code, which throws, or gives something else the next time. */
+function fieldsOf({ file }: ConfigSource, config: object): [string, unknown][] {
+  try {
+    return Object.entries(config)
+  } catch (error) {
+    throw loadError(file, error)
+  }
 }
 
 /** Those of theirs; what packages have loaded stays as it is. */

@@ -38,11 +38,31 @@ interface Longer {
 }
 `
 
+it('what is null in a configuration is as good as absent', async () => {
+  const file = path.join(folder, 'nothing.ts')
+  fs.writeFileSync(file, 'export default { options: null, notify: null, http: null, jobs: null }')
+  const { source: _, ...config } = await loadConfig(file)
+  expect(config).toEqual({})
+})
+
 describe('a configuration that cannot be loaded names the line', () => {
   it('of a syntax error, with a mark under it', async () => {
     expect(await refusal(`${USES}\nexport default defineConfig({\n  jobs: [],,\n})\n`)).toBe(
       'config.ts:7:12: Unexpected token\n  7 |   jobs: [],,\n    |            ^',
     )
+  })
+
+  it('of a field that throws, and says what else is no configuration', async () => {
+    expect(await refusal(`export default {\n  get jobs() {\n    throw new Error('none')\n  },\n}`)).toMatch(
+      /^config.ts:3: none\n/,
+    )
+    expect(await refusal('export default Promise.resolve({ jobs: [] })')).toMatch(
+      /its default export is no configuration/,
+    )
+    await expect(loadConfig(folder)).rejects.toMatchObject({
+      code: 'config_invalid',
+      message: expect.stringContaining('EISDIR'),
+    })
   })
 
   it.each([
@@ -236,6 +256,28 @@ describe('--watch needs', () => {
     expect(() => createReloading(undefined)).toThrow(
       '--watch: there is no escapement.config.ts here to watch; name one with --config',
     )
+  })
+
+  it('nothing that is still loading when it ends', async () => {
+    const file = path.join(folder, 'slow.ts')
+    fs.writeFileSync(file, 'export default {}')
+    const reloading = createReloading(file)
+    await reloading.first()
+    const handed: unknown[] = []
+    reloading.begin({ onLoaded: async (config) => void handed.push(config), onRefused: expect.fail })
+    let open = () => {}
+    const gate = new Promise<void>((resolve) => {
+      open = resolve
+    })
+    const loading = new Promise<void>((begin) => {
+      Object.assign(globalThis, { slowConfig: { begin, gate } })
+    })
+    fs.writeFileSync(file, 'slowConfig.begin()\nawait slowConfig.gate\nexport default { prune: true }')
+    await loading
+    const ended = reloading.end()
+    open()
+    await ended
+    expect(handed).toEqual([])
   })
 
   it('one that Node does not keep', async () => {
