@@ -57,6 +57,7 @@ describe('an export', () => {
       { kind: 'end', rows: manifest.rows },
     ])
     for (const size of [1, 7, 1_000_000]) expect(await read(pieces(size))).toEqual(whole)
+    expect(await read(['\n\n', text])).toEqual(whole)
   })
 
   it('is refused wherever it was cut off', async () => {

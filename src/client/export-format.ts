@@ -7,7 +7,8 @@
  *     {"end":{"rows":{"schedules":200,…},"sha256":"…"}}
  *
  * The hash is of all bytes before the last line. What breaks off in the middle, and can still say so, ends with `failed`
- * instead, which is a code and a message. Rows are the database's own JSON, and are only ever read by a database.
+ * instead, which is a code and a message. Empty lines before the first are no part of it. Rows are the database's own JSON, and
+ * are only ever read by a database.
  */
 import { createHash } from 'node:crypto'
 import { type ErrorCode, EscapementError } from '../errors.js'
@@ -65,6 +66,8 @@ export async function* readExport(source: ExportSource): AsyncGenerator<ExportPa
   const counted: Partial<Record<CarriedTable, number>> = {}
   let place: 'first' | 'rows' | 'end' = 'first'
   for await (const line of linesOf(source)) {
+    // From a server that had to wait for the first.
+    if (place === 'first' && line.byteLength === 1) continue
     const text = line.toString('utf8')
     if (place === 'end') throw changed('there is something after its end')
     if (place === 'first') {

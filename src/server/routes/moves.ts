@@ -13,7 +13,7 @@ export const MOVE_SPECS = {
     path: '/export',
     summary: 'Take everything out, as a copy or to move it',
     description:
-      'Lines of JSON, which `escapement import` stores in another database. The last one begins with `{"end"`: what has none was cut ' +
+      'Lines of JSON, which `escapement import` stores in another database; empty ones come first while handlers are waited for. The last one begins with `{"end"`: what has none was cut ' +
       'off. After `move` nothing fires here any more, and every change is answered with `moved`; the same export can be taken ' +
       'again. What is given up before its end was not moved.',
     body: z
