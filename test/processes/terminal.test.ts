@@ -35,6 +35,14 @@ describe('at a terminal', () => {
     expect(execFileSync('bash', ['-c', script], { env, encoding: 'utf8' })).toBe('manual\n')
   })
 
+  it('what is completed opens no folder that nobody runs on', () => {
+    const bin = installed()
+    fs.mkdirSync(path.join(bin, '.escapement', 'data'), { recursive: true })
+    const env = { ...process.env, DATABASE_URL: '' }
+    execFileSync(path.join(bin, 'escapement'), ['complete', '--', 'schedules', 'get', 'a'], { cwd: bin, env })
+    expect(fs.readdirSync(path.join(bin, '.escapement'), { recursive: true })).toEqual(['data'])
+  })
+
   it('a table fits, whatever its width', async () => {
     const { status, screen } = await inTerminal(preview, { columns: 60 })
     expect(status).toBe(0)

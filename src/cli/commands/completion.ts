@@ -2,7 +2,8 @@ import { Argument, Command } from 'commander'
 import type { HttpClient } from '../../http-client/index.js'
 import { type AskNames, completionsOf, type NameKind } from '../completing.js'
 import { COMPLETION_SCRIPTS, type Shell } from '../completion-scripts.js'
-import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
+import { type ConnectionFlags, databaseOf, withConnection, withConnectionFlags } from '../connection.js'
+import { findServer } from '../found-server.js'
 import { examples } from '../output.js'
 
 /** Whoever presses a key does not wait for a server that is away. */
@@ -15,7 +16,7 @@ export function addCompletion(program: Command): void {
     .summary('print what makes a shell complete commands')
     .description(
       'Prints a script for a shell. From then on the Tab key completes commands, flags and their choices and, where a server or\n' +
-        'a database answers, names of schedules, jobs and groups.',
+        'PostgreSQL answers, names of schedules, jobs and groups.',
     )
     .addArgument(new Argument('<shell>', 'which one').choices(Object.keys(COMPLETION_SCRIPTS)))
     .addHelpText(
@@ -53,10 +54,18 @@ async function named(kind: NameKind, beginning: string): Promise<readonly string
   let names: readonly string[] = []
   const command = withConnectionFlags(new Command())
   const flags = command.opts<ConnectionFlags>()
+  if (await isAsleep(flags, command)) return names
   await withConnection(flags, command, async (client) => {
     names = await NAMES[kind](client, beginning)
   })
   return names
+}
+
+/** A folder that nobody has opened: to open it takes longer than anybody waits, and keeps others from it meanwhile. */
+async function isAsleep(flags: ConnectionFlags, command: Command): Promise<boolean> {
+  const database = databaseOf(flags, command)
+  if (process.env.ESCAPEMENT_URL || typeof database !== 'object' || !('directory' in database)) return false
+  return (await findServer(database.directory)) === undefined
 }
 
 const NAMES: Readonly<Record<NameKind, (client: HttpClient, beginning: string) => Promise<string[]>>> = {
