@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { EscapementError } from '../errors.js'
 import { findConfig, type LoadedConfig, loadConfigFile } from './config-file.js'
@@ -39,7 +40,8 @@ export function createReloading(given: string | undefined): Reloading {
       if (!files.includes(absolute)) throw keptByNode(file)
       return config
     } finally {
-      watch.follow([...new Set([absolute, ...files])], isBroken)
+      // What a link leads to is what is edited.
+      watch.follow([...new Set([absolute, ...files].flatMap(withTarget))], isBroken)
     }
   }
 
@@ -78,6 +80,10 @@ export function createReloading(given: string | undefined): Reloading {
       await turn
     },
   }
+}
+
+function withTarget(file: string): string[] {
+  return fs.existsSync(file) ? [file, fs.realpathSync(file)] : [file]
 }
 
 function nothingToWatch(): never {

@@ -258,6 +258,21 @@ describe('--watch needs', () => {
     )
   })
 
+  it('what a link leads to', async () => {
+    const own = path.join(folder, 'linked')
+    fs.mkdirSync(own)
+    fs.writeFileSync(path.join(own, 'real.ts'), 'export default {}')
+    fs.symlinkSync(path.join(own, 'real.ts'), path.join(folder, 'link.ts'))
+    const reloading = createReloading(path.join(folder, 'link.ts'))
+    await reloading.first()
+    const loaded = new Promise<LoadedConfig>((resolve, onRefused) => {
+      reloading.begin({ onLoaded: async (config) => resolve(config), onRefused })
+    })
+    fs.writeFileSync(path.join(own, 'real.ts'), 'export default { prune: true }')
+    expect(await loaded).toMatchObject({ prune: true })
+    await reloading.end()
+  })
+
   it('nothing that is still loading when it ends', async () => {
     const file = path.join(folder, 'slow.ts')
     fs.writeFileSync(file, 'export default {}')
