@@ -71,8 +71,9 @@ const PATIENCE_MS = 30_000
 /** The server ends a transaction of whose process it has heard nothing for so long. */
 const SILENT_MS = 30_000
 const CHUNK_CHARACTERS = 256 * 1024
-const FIRST_CHUNK_ROWS = 16
 const MOST_CHUNK_ROWS = 512
+/** Few: each may be megabytes, however small those before it were. */
+const FETCHED_ROWS = 32
 
 export interface ExportParts {
   store: Store
@@ -206,11 +207,15 @@ async function writeAll(
   const columns = await readColumns(session, schema)
   for (const table of CARRIED_TABLES) {
     await openRows(session, table, columns.get(table)!)
-    for (let limit = FIRST_CHUNK_ROWS; ; ) {
-      const chunk = await nextRows(session, limit)
+    for (let isLast = false; !isLast; ) {
+      const chunk: string[] = []
+      for (let characters = 0; !isLast && characters < CHUNK_CHARACTERS && chunk.length < MOST_CHUNK_ROWS; ) {
+        const rows = await nextRows(session, FETCHED_ROWS)
+        for (const row of rows) characters += row.length
+        chunk.push(...rows)
+        isLast = rows.length < FETCHED_ROWS
+      }
       if (chunk.length > 0) await write(rowsLine(table, chunk))
-      if (chunk.length < limit) break
-      limit = nextLimit(limit, chunk)
     }
     await closeRows(session)
   }
@@ -227,13 +232,6 @@ async function expectKnownSchema(session: Session, schema: string): Promise<numb
       'Restart it with the version of Escapement that migrated the database, or export by --database with that one.',
     details: { schema, found: applied, known },
   })
-}
-
-/** As many rows as make a chunk, by those that were just read: twice as many where they are small, half as many where large. */
-function nextLimit(limit: number, chunk: readonly string[]): number {
-  const characters = chunk.reduce((sum, row) => sum + row.length, 0)
-  if (characters > CHUNK_CHARACTERS) return Math.max(1, limit / 2)
-  return characters < CHUNK_CHARACTERS / 2 ? Math.min(limit * 2, MOST_CHUNK_ROWS) : limit
 }
 
 function heldUp(cause: unknown): EscapementError {

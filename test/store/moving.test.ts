@@ -165,6 +165,21 @@ describe('where everything was moved away', () => {
     await escapement.undoMove()
   })
 
+  it('goes by in chunks of some size, also where large rows follow many that are small', async () => {
+    const { escapement, schema } = await openPlace()
+    for (const [size, count] of [
+      [1, 1_100],
+      [20_000, 200],
+    ]) {
+      await escapement.database.query(
+        `select count("${schema}".enqueue('work', to_jsonb(repeat('x', ${size})))) from generate_series(1, ${count})`,
+      )
+    }
+    const lines = await linesOf(escapement.export())
+    expect(manifestOf(lines).rows.runs_asked).toBe(1_300)
+    expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(1_000_000)
+  })
+
   it('is refused by a program that does not know all of the schema', async () => {
     const { escapement, schema } = full
     const { database } = escapement
