@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Escapement } from '../escapement.js'
 import type { LoadedConfig } from './config-file.js'
 import { type Generation, type Ground, openGeneration } from './generation.js'
@@ -22,12 +23,15 @@ export interface Generations {
   close(): Promise<void>
 }
 
+const TRY_AGAIN_MS = 1_000
+
 export function createGenerations(
   ground: Ground,
   first: Generation,
   onTurn: (next: Escapement) => void,
 ): Generations {
   let current = first
+  let isStopping = false
   /** Those that finish their runs. */
   const leaving = new Map<Generation, Promise<void>>()
 
@@ -44,8 +48,23 @@ export function createGenerations(
   }
 
   function leave(last: Generation): void {
-    const left = last.escapement.close().finally(() => leaving.delete(last))
+    const left = last.escapement
+      .close()
+      .catch((error) => ground.logger.warn({ err: error }, 'the last configuration could not be closed'))
+      .finally(() => leaving.delete(last))
     leaving.set(last, left)
+  }
+
+  /** Where the database is away, as it may be just when the next could not start: nobody else would try again. */
+  async function startAgain(last: Generation): Promise<void> {
+    while (!isStopping) {
+      try {
+        return await last.start()
+      } catch (error) {
+        ground.logger.warn({ err: error }, 'the configuration before cannot go on yet')
+        await pause(TRY_AGAIN_MS)
+      }
+    }
   }
 
   return {
@@ -68,14 +87,16 @@ export function createGenerations(
       } catch (error) {
         await next.escapement.close()
         await stopped
-        await last.start()
+        await startAgain(last)
         throw error
       }
     },
     async stop() {
+      isStopping = true
       await Promise.all([current.escapement.stop(), ...leaving.values()])
     },
     async close() {
+      isStopping = true
       await Promise.all([current.escapement.close(), ...leaving.values()])
     },
   }

@@ -2,17 +2,20 @@
 import { CommanderError } from 'commander'
 import { EscapementError } from '../errors.js'
 import { errorColours } from './colours.js'
-import { exitStatusOf } from './exit-status.js'
+import { EXIT_STATUS, exitStatusOf } from './exit-status.js'
 import { harmless } from './harmless.js'
 import { createProgram } from './program.js'
 
 /** So that the mistakes of one input stand below each other. */
 const INDENT = `\n${' '.repeat('error: '.length)}`
 
-// Whoever reads only the beginning, as `head` does, has what it wants.
+// Whoever reads only the beginning, as `head` does, has what it wants. A command that runs on has lost whoever read its log:
+// it finishes what it has in hand, and that is a failure.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code === 'EPIPE') process.exit(0)
-  throw error
+  if (error.code !== 'EPIPE') throw error
+  if (process.listenerCount('SIGTERM') === 0) process.exit(0)
+  if (process.exitCode === undefined) process.kill(process.pid, 'SIGTERM')
+  process.exitCode = EXIT_STATUS.failed
 })
 
 try {

@@ -39,7 +39,7 @@ export function addImport(program: Command): void {
       try {
         const report = await escapement.import(readExportFile(file), { onProgress: shown.update })
         shown.done()
-        show(flags, report, () => describe(report))
+        show(flags, report, () => describe(report, flags, command))
       } finally {
         shown.done()
         await escapement.close()
@@ -66,10 +66,24 @@ function showProgress() {
   }
 }
 
-function describe({ isNew, exportId, takenAt, rows }: ImportReport): string {
+function describe(
+  { isNew, exportId, takenAt, rows }: ImportReport,
+  flags: DatabaseFlags,
+  command: Command,
+): string {
   if (!isNew) return `This export (${exportId}) was imported before: nothing was changed.`
   return (
     `${colours.green('✔')} Imported ${rows.schedules} schedules and ${rows.runs_asked} runs, as they were at ${localTime(takenAt)} (${exportId}).\n` +
-    'Start it with: escapement up'
+    `Start it with: escapement up ${whereOf(flags, command)}`.trimEnd()
   )
+}
+
+/** The same place again. A URL may hold a password, and is not repeated. */
+function whereOf(flags: DatabaseFlags, command: Command): string {
+  const schema = flags.schema === undefined ? '' : ` --schema ${flags.schema}`
+  if (typeof databaseOf(flags, command) === 'string') {
+    return flags.database === undefined ? schema.trim() : `--database <the same>${schema}`
+  }
+  const isNamed = command.getOptionValueSource('directory') === 'cli'
+  return `${isNamed ? `--directory ${flags.directory}` : ''}${schema}`.trim()
 }
