@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process'
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { spawnEscapement } from '../support/escapement-process.js'
 import { inShell, installIn, inTerminal } from '../support/terminal.js'
@@ -18,11 +19,22 @@ const preview = [
   '2',
 ]
 
+const demo = fileURLToPath(new URL('../../examples/demo/escapement.config.ts', import.meta.url))
+
 function installed(): string {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-bin-'))
   onTestFinished(() => fs.rmSync(folder, { recursive: true, force: true }))
   return installIn(folder)
 }
+
+describe('whoever reads what is written', () => {
+  it('may leave: a command that runs on then stops in order, and has failed', () => {
+    const script = `escapement up --port 0 --database memory: --config ${demo} | head -1; echo "\${PIPESTATUS[0]}"`
+    const env = { ...process.env, PATH: `${installed()}:${process.env.PATH}` }
+    const out = execFileSync('bash', ['-c', script], { env, encoding: 'utf8' })
+    expect(out).toMatch(/^Escapement .*\n1\n$/)
+  })
+})
 
 describe('at a terminal', () => {
   it('bash completes what is typed', () => {
