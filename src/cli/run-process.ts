@@ -62,10 +62,12 @@ async function carryOut(request: ProcessRequest, config: LoadedConfig, reloading
     const report = await first.put()
     if (server) await held.tellUrl(server.url)
     await first.start()
+    // Before it says how it is stopped: who reads fast would else end it without a word.
+    const signalled = untilSignal()
     told.started({ doing: request.doing, database: held.name, url: server?.url })
     told.configured(config, report, false)
     if (reloading) follow(reloading, generations, told)
-    await Promise.race([untilSignal(), held.stopped])
+    await Promise.race([signalled, held.stopped])
     told.stopping(generations.running())
     await reloading?.end()
     // The server answers until then, so that whoever looks sees what is waited for.

@@ -4,8 +4,10 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { createEscapement } from '../../src/index.js'
+import { serve } from '../../src/server/serve.js'
 import { spawnEscapement } from '../support/escapement-process.js'
-import { inShell, installIn, inTerminal } from '../support/terminal.js'
+import { inShell, installIn, inTerminal, scriptInTerminal } from '../support/terminal.js'
 
 const preview = [
   'preview',
@@ -37,6 +39,45 @@ describe('whoever reads what is written', () => {
 })
 
 describe('at a terminal', () => {
+  it('every command refuses in one line a flag that it has not, or says first which one it lacks', async () => {
+    const file = fileURLToPath(new URL('fixtures/terminal/every-command.mjs', import.meta.url))
+    const { screen } = await scriptInTerminal(file)
+    const answers = screen.split(/^\$ /m).slice(1)
+    expect(answers.length).toBeGreaterThan(45)
+    for (const answer of answers) {
+      expect(answer).toMatch(/^[a-z ]+\nerror: (?:unknown option '--no-such-flag'|required option ).*\n2\s*$/)
+    }
+  })
+
+  it.each([
+    ['up', 'Escapement 0.0.0 on embedded database in memory, http://127.0.0.1:'],
+    ['worker', 'Escapement 0.0.0 works on embedded database in memory'],
+    ['scheduler', 'Escapement 0.0.0 schedules and sweeps on embedded database in memory'],
+  ])('%s runs until Ctrl+C, and then says that it stops', async (command, started) => {
+    const port = command === 'up' ? ['--port', '0'] : []
+    const args = [command, '--database', 'memory:', '--config', demo, ...port]
+    const { status, screen } = await inTerminal(args, { answers: [[/in memory/, '\u0003']] })
+    expect(screen.split('\n')[0]).toContain(started)
+    expect(screen).toMatch(/Stopping/)
+    expect(status).toBe(0)
+  })
+
+  it('events are printed until Ctrl+C', async () => {
+    const escapement = await createEscapement({ database: 'memory:' })
+    const server = await serve(escapement, { port: 0 })
+    onTestFinished(async () => {
+      await server.close()
+      await escapement.close()
+    })
+    escapement.job('greet', { handler: () => {} })
+    const asking = setInterval(() => void escapement.runs.enqueue('greet', null), 100)
+    const args = ['events', '--names', 'run.created', '--url', server.url]
+    const { status, screen } = await inTerminal(args, { answers: [[/run\.created/, '\u0003']] })
+    clearInterval(asking)
+    expect(screen).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}run\.created +runId=/)
+    expect(status).toBe(0)
+  })
+
   it('bash completes what is typed', () => {
     const script = `
       source <(escapement completion bash)

@@ -29,6 +29,11 @@ export function inTerminal(args: readonly string[], options: TerminalOptions = {
   return atTerminal(process.execPath, [MAIN, ...args], options)
 }
 
+/** A script of a test at a pseudo-terminal. */
+export function scriptInTerminal(file: string, options: TerminalOptions = {}): Promise<TerminalResult> {
+  return atTerminal(process.execPath, [file], options)
+}
+
 /** Whatever bash makes of a line, at a pseudo-terminal. */
 export function inShell(line: string, options: TerminalOptions = {}): Promise<TerminalResult> {
   return atTerminal('bash', ['-c', line], options)
