@@ -26,7 +26,13 @@ export default defineConfig({
     // One more than two cores: tests of processes wait for most of their time.
     maxWorkers: 3,
     projects: [
-      { test: { ...together, name: 'unit', include: ['src/**/*.test.ts', 'test/*.test.ts'] } },
+      {
+        test: {
+          ...together,
+          name: 'unit',
+          include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/*.test.ts'],
+        },
+      },
       {
         test: {
           ...together,
@@ -54,6 +60,16 @@ export default defineConfig({
           globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
           testTimeout: 180_000,
+        },
+      },
+      {
+        test: {
+          ...together,
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup,
+          env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
+          testTimeout: 60_000,
         },
       },
     ],

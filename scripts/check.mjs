@@ -16,6 +16,7 @@ const PARTS = [
   ['build', process.execPath, ['scripts/build.mjs']],
   ['format and lint', bin('biome'), ['ci', '--error-on-warnings', '.']],
   ['types', bin('tsc'), ['--noEmit']],
+  ['types of the dashboard', bin('tsc'), ['--noEmit', '-p', 'dashboard']],
   ['unused code', bin('knip'), []],
   ['exports', bin('publint'), ['--strict']],
   ['types of exports', bin('attw'), ['--pack', '.', '--profile', 'esm-only']],

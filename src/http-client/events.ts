@@ -18,6 +18,8 @@ export interface EventsOptions {
   /** Goes on after the event that has this id. */
   lastEventId?: string
   signal?: AbortSignal
+  /** Is told whether events come: `live` when the server has begun to answer, `reconnecting` when it broke off. */
+  onState?: (state: 'live' | 'reconnecting') => void
 }
 
 const FIRST_PAUSE_MS = 250
@@ -30,13 +32,19 @@ const SILENCE_MS = 45_000
  * throws what would be the same the next time.
  */
 export async function* readEvents(transport: Transport, options: EventsOptions): AsyncGenerator<ServerEvent> {
-  const { signal, names, group } = options
+  const { signal, names, group, onState } = options
   const query = {
     ...(names !== undefined && { names: [...names] }),
     ...(group !== undefined && { group }),
   }
   let { lastEventId } = options
   let pauseMs = FIRST_PAUSE_MS
+  let state: 'live' | 'reconnecting' | undefined
+  const become = (next: 'live' | 'reconnecting') => {
+    if (next === state || signal?.aborted) return
+    state = next
+    onState?.(next)
+  }
   while (!signal?.aborted) {
     const alarm = createSilenceAlarm()
     const request = transport.requestOf('streamEvents', { query } as never, {
@@ -48,6 +56,7 @@ export async function* readEvents(transport: Transport, options: EventsOptions):
       alarm.restart()
       for await (const { id, event } of readBlocks(transport, request, alarm.restart)) {
         pauseMs = FIRST_PAUSE_MS
+        become('live')
         // Also of a greeting and a heartbeat: whoever is cut off before the first event goes on from there.
         if (id !== '') lastEventId = id
         if (event) yield event
@@ -57,6 +66,7 @@ export async function* readEvents(transport: Transport, options: EventsOptions):
     } finally {
       alarm.stop()
     }
+    become('reconnecting')
     await pause(pauseMs, signal)
     pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)
   }

@@ -121,6 +121,9 @@ export function createHttpClient(options: HttpClientOptions) {
     undoMove: (more?: CallOptions) => call('undoMove', {}, more),
     /** Who the token stands for, and what it may do. */
     session: (more?: CallOptions) => call('getSession', {}, more),
+    /** For pages in a browser: trades a token for a cookie, which the browser then sends by itself. */
+    openSession: (token: string, more?: CallOptions) => call('openSession', { body: { token } }, more),
+    closeSession: (more?: CallOptions) => call('closeSession', {}, more),
     /** Events as they come, through broken connections. */
     events: (options: EventsOptions = {}): AsyncGenerator<ServerEvent> => readEvents(transport, options),
   }

@@ -1,4 +1,3 @@
-import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import type { EventName } from '../events/bus.js'
 import type { EventHub } from './event-hub.js'
 

@@ -8,6 +8,7 @@ import type { Escapement } from '../escapement.js'
 import type { Logger } from '../logger.js'
 import { isContended, isCutOff, isRefusal } from '../store/refusal.js'
 import { createAuthentication } from './authentication.js'
+import { createDashboard } from './dashboard.js'
 import { createEventHub } from './event-hub.js'
 import { type Identity, mayDo } from './identity.js'
 import { type MetricsOnDemand, metricsOnDemand } from './metrics.js'
@@ -61,6 +62,7 @@ export function createApp({ escapement, settings, metrics, routes }: AppParts): 
   const app = new Hono<Env>()
   const document = createOpenApi(routes, settings.prefix)
   const pages = createPages({ escapement, document, metrics })
+  const dashboard = settings.dashboard ? createDashboard(settings.prefix) : undefined
   const open = new Set(openPaths(routes, pages))
   const authenticate = createAuthentication({
     tokens: escapement.tokens,
@@ -72,6 +74,8 @@ export function createApp({ escapement, settings, metrics, routes }: AppParts): 
 
   app.use(async (context, next) => {
     const { method, path, raw } = context.req
+    const file = await dashboard?.answer(raw, path)
+    if (file) return withSecurityHeaders(file)
     if (!open.has(`${method === 'HEAD' ? 'GET' : method} ${path}`)) {
       context.set('identity', await authenticate(raw))
     }

@@ -1,4 +1,3 @@
-import { ReadableStream, type ReadableStreamDefaultController } from 'node:stream/web'
 import { failedLine } from '../client/export-format.js'
 import { EscapementError } from '../errors.js'
 

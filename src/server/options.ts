@@ -36,6 +36,11 @@ export interface HandlerOptions {
    * @default []
    */
   redact?: readonly string[]
+  /**
+   * Whether the dashboard is served, at the prefix itself.
+   * @default true
+   */
+  dashboard?: boolean
   /** How events are streamed. */
   events?: EventHubOptions
   logger?: Logger
@@ -47,6 +52,7 @@ export const HANDLER_DEFAULTS = {
   origins: [],
   bodyLimit: 4_194_304,
   redact: [],
+  dashboard: true,
 } satisfies HandlerOptions
 
 export type HandlerSettings = Required<Omit<HandlerOptions, 'authenticate' | 'events'>> &
@@ -61,7 +67,7 @@ export function readHandlerOptions(options: HandlerOptions): HandlerSettings {
       if (!KNOWN.includes(field)) report(field, `unknown option${didYouMean(field, KNOWN)}`)
     }
     const settings = { ...HANDLER_DEFAULTS, logger: silentLogger, ...options } as HandlerSettings
-    const { prefix, auth, origins, bodyLimit, redact, authenticate } = settings
+    const { prefix, auth, origins, bodyLimit, redact, dashboard, authenticate } = settings
     if (typeof prefix !== 'string' || !PREFIX.test(prefix) || /\/\.{1,2}(?:\/|$)/.test(prefix)) {
       report(
         'prefix',
@@ -79,6 +85,9 @@ export function readHandlerOptions(options: HandlerOptions): HandlerSettings {
     }
     if (!Array.isArray(redact) || !redact.every((name) => typeof name === 'string' && name !== '')) {
       report('redact', `${quote(redact)} – must be a list of field names`)
+    }
+    if (typeof dashboard !== 'boolean') {
+      report('dashboard', `${quote(dashboard)} – must be true or false`)
     }
     if (authenticate !== undefined && typeof authenticate !== 'function') {
       report('authenticate', `${quote(authenticate)} – must be a function`)

@@ -9,17 +9,23 @@ const ALWAYS: Readonly<Record<string, string>> = {
 }
 
 /** Of pages: what they load and whom they ask is ours, and nothing is inline. */
-export const PAGE_POLICY = [
-  "default-src 'none'",
-  "script-src 'self'",
-  "style-src 'self'",
-  "img-src 'self' data:",
-  "font-src 'self'",
-  "connect-src 'self'",
-  "form-action 'self'",
-  "base-uri 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export const PAGE_POLICY = policyOf("base-uri 'none'")
+/** The dashboard says where its files are: on the same host. */
+export const DASHBOARD_POLICY = policyOf("base-uri 'self'")
+
+function policyOf(base: string): string {
+  return [
+    "default-src 'none'",
+    "script-src 'self'",
+    "style-src 'self'",
+    "img-src 'self' data:",
+    "font-src 'self'",
+    "connect-src 'self'",
+    "form-action 'self'",
+    base,
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 
 /** Adds what a response does not say itself. */
 export function withSecurityHeaders(response: Response): Response {

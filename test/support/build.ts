@@ -5,15 +5,36 @@ import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
+/** What is made, by which script, and of what. */
+const BUILDS = [
+  { made: 'dist/cli/main.js', script: 'scripts/build-code.mjs', sources: ['src'] },
+  {
+    made: 'dist/dashboard/index.html',
+    script: 'scripts/build-dashboard.mjs',
+    sources: ['dashboard', 'src/errors.ts', 'src/http-client', 'src/time', 'scripts/build-dashboard.mjs'],
+  },
+]
+
 let done = false
 
-/** Tests that start processes, or the embedded database, use what the build makes: it is made when a source is newer. */
+/** Tests that start processes, browsers, or the embedded database, use what the builds make: it is made when a source is newer. */
 export default function setup(): void {
   if (done) return
   done = true
-  const built = fs.statSync(path.join(root, 'dist/cli/main.js'), { throwIfNoEntry: false })?.mtimeMs ?? 0
-  const changed = fs
-    .readdirSync(path.join(root, 'src'), { recursive: true, encoding: 'utf8' })
-    .some((file) => fs.statSync(path.join(root, 'src', file)).mtimeMs > built)
-  if (changed) execFileSync(process.execPath, ['scripts/build.mjs'], { cwd: root, stdio: 'inherit' })
+  for (const { made, script, sources } of BUILDS) {
+    const madeAt = changedAt(made)
+    if (sources.flatMap(filesOf).some((file) => changedAt(file) > madeAt)) {
+      execFileSync(process.execPath, [script], { cwd: root, stdio: 'inherit' })
+    }
+  }
+}
+
+function filesOf(source: string): string[] {
+  if (!fs.statSync(path.join(root, source)).isDirectory()) return [source]
+  const files = fs.readdirSync(path.join(root, source), { recursive: true, encoding: 'utf8' })
+  return files.map((file) => path.join(source, file))
+}
+
+function changedAt(file: string): number {
+  return fs.statSync(path.join(root, file), { throwIfNoEntry: false })?.mtimeMs ?? 0
 }

@@ -1,0 +1,62 @@
+import { keepPreviousData, queryOptions } from '@tanstack/react-query'
+import type { Query } from '../../../src/http-client/index.js'
+import { client, keepCsrfToken } from './client.ts'
+
+/**
+ * What pages read. The first word of a key is what events renew. Events are hints that may be lost, so that what
+ * should be fresh is also read anew now and then.
+ */
+const NOW_AND_THEN_MS = 15_000
+
+export const sessionQuery = queryOptions({
+  queryKey: ['session'],
+  async queryFn({ signal }) {
+    const session = await client.session({ signal })
+    keepCsrfToken(session.csrfToken)
+    return session
+  },
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+export const claimingQuery = queryOptions({
+  queryKey: ['claiming'],
+  queryFn: ({ signal }) => client.claiming.get({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+export const statsQuery = queryOptions({
+  queryKey: ['stats'],
+  queryFn: ({ signal }) => client.stats({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+export const queuesQuery = queryOptions({
+  queryKey: ['queues'],
+  queryFn: ({ signal }) => client.queues({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+export const workersQuery = queryOptions({
+  queryKey: ['workers'],
+  queryFn: ({ signal }) => client.workers({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+export const forecastQuery = queryOptions({
+  queryKey: ['forecast'],
+  queryFn: ({ signal }) => client.forecast({ bucket: '1 minute' }, { signal }),
+  refetchInterval: 60_000,
+})
+
+export const failuresQuery = queryOptions({
+  queryKey: ['runs', 'failures'],
+  queryFn: ({ signal }) => client.runs.list({ state: ['failed'], limit: 6 }, { signal }),
+})
+
+export const schedulesQuery = (filter: NonNullable<Query<'listSchedules'>>) =>
+  queryOptions({
+    queryKey: ['schedules', filter],
+    queryFn: ({ signal }) => client.schedules.list(filter, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: NOW_AND_THEN_MS,
+  })

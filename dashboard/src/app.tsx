@@ -1,0 +1,40 @@
+import { QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { Route, Router, Switch } from 'wouter'
+import { basePath, EscapementError } from './api/client.ts'
+import { Live } from './api/live.tsx'
+import { sessionQuery } from './api/queries.ts'
+import { queryClient } from './api/query-client.ts'
+import { LoginPage } from './pages/login-page.tsx'
+import { NotFoundPage } from './pages/not-found-page.tsx'
+import { PAGES } from './pages/pages.ts'
+import { UnreachablePage } from './pages/unreachable-page.tsx'
+import { Shell } from './shell/shell.tsx'
+
+export function App() {
+  return (
+    <QueryClientProvider client={queryClient}>
+      <Router base={basePath}>
+        <Views />
+      </Router>
+    </QueryClientProvider>
+  )
+}
+
+/** The address stays as it is while somebody logs in: they come to where they wanted to go. */
+function Views() {
+  const { data: session, error, isPending, refetch } = useQuery(sessionQuery)
+  if (error instanceof EscapementError && error.code === 'unauthorized') return <LoginPage />
+  if (session === undefined) return isPending ? null : <UnreachablePage error={error} onRetry={refetch} />
+  return (
+    <Live>
+      <Shell session={session}>
+        <Switch>
+          {PAGES.map(({ path, page }) => (
+            <Route key={path} path={path} component={page} />
+          ))}
+          <Route component={NotFoundPage} />
+        </Switch>
+      </Shell>
+    </Live>
+  )
+}

@@ -1,0 +1,29 @@
+import { Link, useLocation, useSearchParams } from 'wouter'
+import { buttonStyle } from '../../parts/button.tsx'
+
+/** To the next page and to the first: a page knows what follows it, and the browser where it came from. */
+export function Pager({ pageToken, next }: { pageToken: string | undefined; next: string | null }) {
+  const [path] = useLocation()
+  const [params] = useSearchParams()
+  if (pageToken === undefined && next === null) return null
+  const hrefOf = (token: string | null) => {
+    const search = new URLSearchParams(params)
+    if (token === null) search.delete('pageToken')
+    else search.set('pageToken', token)
+    return search.size === 0 ? path : `${path}?${search}`
+  }
+  return (
+    <nav aria-label="Pages" className="flex justify-end gap-2">
+      {pageToken !== undefined && (
+        <Link href={hrefOf(null)} className={buttonStyle()}>
+          First page
+        </Link>
+      )}
+      {next !== null && (
+        <Link href={hrefOf(next)} className={buttonStyle()}>
+          Next page
+        </Link>
+      )}
+    </nav>
+  )
+}

@@ -1,0 +1,79 @@
+import type { Schedule } from '../../api/client.ts'
+import { bodyCell } from '../../parts/table.tsx'
+import { NextTime } from './next-time.tsx'
+import { ScheduleState } from './schedule-state.tsx'
+import { timingInWords, zoneOf } from './timing-words.ts'
+import type { FilterChange } from './use-filter.ts'
+
+export function ScheduleRow({
+  schedule,
+  onFilter,
+}: {
+  schedule: Schedule
+  onFilter: (change: FilterChange) => void
+}) {
+  const { name, description, job, group, timing } = schedule
+  const words = timingInWords(timing)
+  const zone = zoneOf(timing)
+  return (
+    <tr className={schedule.state === 'broken' ? 'bg-bad-tint/60' : ''}>
+      <th scope="row" className={`${bodyCell} max-w-0 w-2/5 md:w-[30%]`}>
+        <div className="break-words font-medium [overflow-wrap:anywhere]">{name}</div>
+        {description !== null && (
+          <div className="truncate text-muted text-xs" title={description}>
+            {description}
+          </div>
+        )}
+        <div className="mt-0.5 grid text-muted text-xs md:hidden">
+          <span>{words}</span>
+          <NextTime schedule={schedule} />
+        </div>
+      </th>
+      <td className={bodyCell}>
+        <ScheduleState schedule={schedule} />
+      </td>
+      <td className={`${bodyCell} max-md:hidden`}>
+        <div className="max-w-72 text-pretty">{words}</div>
+        {zone !== undefined && zone !== 'UTC' && <div className="text-muted text-xs">{zone}</div>}
+      </td>
+      <td className={`${bodyCell} max-md:hidden`}>
+        <NextTime schedule={schedule} />
+      </td>
+      <td className={`${bodyCell} max-lg:hidden`}>
+        <FilterButton label={`Only job ${job}`} onClick={() => onFilter({ job })}>
+          {job}
+        </FilterButton>
+      </td>
+      <td className={`${bodyCell} max-lg:hidden`}>
+        {group === null ? (
+          <span className="text-muted">–</span>
+        ) : (
+          <FilterButton label={`Only group ${group}`} onClick={() => onFilter({ group })}>
+            {group}
+          </FilterButton>
+        )}
+      </td>
+    </tr>
+  )
+}
+
+function FilterButton({
+  label,
+  onClick,
+  children,
+}: {
+  label: string
+  onClick: () => void
+  children: string
+}) {
+  return (
+    <button
+      type="button"
+      title={label}
+      onClick={onClick}
+      className="text-left underline-offset-2 [overflow-wrap:anywhere] hover:text-accent hover:underline"
+    >
+      {children}
+    </button>
+  )
+}

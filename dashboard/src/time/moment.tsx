@@ -1,0 +1,24 @@
+import { everyZone, shortTime } from './format.ts'
+import { relative } from './relative.ts'
+import { useNow } from './use-now.ts'
+
+export interface MomentProps {
+  /** ISO, as the API gives it. */
+  at: string
+  /** That of the schedule. */
+  zone?: string | undefined
+  /** What is shown; the rest is told when it is pointed at. */
+  show?: 'relative' | 'local'
+  className?: string
+}
+
+/** An instant: how far away, or when here; in UTC and in its own zone when it is pointed at. */
+export function Moment({ at, zone, show = 'relative', className = '' }: MomentProps) {
+  const now = useNow()
+  const instant = new Date(at)
+  return (
+    <time dateTime={at} title={everyZone(instant, zone)} className={`whitespace-nowrap ${className}`}>
+      {show === 'relative' ? relative(instant, now) : shortTime(instant, now)}
+    </time>
+  )
+}

@@ -1,0 +1,61 @@
+import { execFileSync } from 'node:child_process'
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import os from 'node:os'
+import path from 'node:path'
+import { type Browser, chromium } from 'playwright-core'
+
+const version = createRequire(import.meta.url)('../../package.json').devDependencies['@sparticuz/chromium']
+
+const FLAGS = [
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+]
+
+/** A real Chromium, which comes from npm with all that it needs. */
+export async function launchChromium(): Promise<Browser> {
+  const folder = unpacked()
+  return chromium.launch({
+    executablePath: path.join(folder, 'chromium'),
+    args: FLAGS,
+    env: {
+      ...(process.env as Record<string, string>),
+      LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'),
+      FONTCONFIG_PATH: path.join(folder, 'fonts'),
+    },
+  })
+}
+
+/**
+ * The folder with the browser. The package unpacks into the temporary folder, and takes what lies there whatever its
+ * version; so it gets a folder of each version's own, kept between runs, which appears whole or not at all.
+ */
+function unpacked(): string {
+  const place = process.env.ESCAPEMENT_TEST_BINARIES ?? os.tmpdir()
+  const folder = path.join(place, `escapement-chromium-${version}`)
+  if (fs.existsSync(folder)) return folder
+  const coming = fs.mkdtempSync(`${folder}-`)
+  const code = `import('@sparticuz/chromium').then(({ default: chromium }) => chromium.executablePath())`
+  const env = {
+    ...process.env,
+    TMPDIR: coming,
+    // Without these it does not unpack the libraries that a bare system lacks.
+    AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs22.x',
+    AWS_LAMBDA_JS_RUNTIME: 'nodejs22.x',
+  }
+  execFileSync(process.execPath, ['-e', code], { env, cwd: import.meta.dirname })
+  try {
+    fs.renameSync(coming, folder)
+  } catch (error) {
+    // Another run was quicker.
+    if (!fs.existsSync(folder)) throw error
+    fs.rmSync(coming, { recursive: true })
+  }
+  return folder
+}

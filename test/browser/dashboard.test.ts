@@ -1,0 +1,155 @@
+import type { Browser } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { every } from '../../src/index.js'
+import { freshSchemaName, postgresUrl } from '../support/database.js'
+import { launchChromium } from './chromium.js'
+import { mountSite, openSite, type Site } from './site.js'
+import { lookAtEveryWidth, seriousFindings, visit } from './visitor.js'
+
+let browser: Browser
+let site: Site
+beforeAll(async () => {
+  ;[browser, site] = await Promise.all([launchChromium(), openSite('memory:')])
+}, 60_000)
+afterAll(async () => {
+  await browser?.close()
+  await site?.close()
+})
+
+describe('the dashboard', () => {
+  it('shows the overview in every width and scheme, and keeps nobody out', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/`)
+    await page.getByText('Broken.', { exact: true }).waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await page.getByText('answered 502').first().waitFor()
+    await page.getByRole('img', { name: /^Runs in the next hour: \d+ runs/ }).waitFor()
+    await page.getByRole('cell', { name: 'alive' }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'overview')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await seriousFindings(page)).toEqual([])
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('shows schedules in every width and scheme, and keeps nobody out', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/schedules`)
+    const broken = page.getByRole('row').filter({ hasText: 'feed:prices' })
+    await broken.getByText('broken', { exact: true }).waitFor()
+    await broken.getByText('a scheduled run failed').waitFor()
+    await page.getByRole('cell', { name: 'At 07:30, only on Monday, Lord Howe time' }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'schedules')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await seriousFindings(page)).toEqual([])
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('searches, filters and pages on the server, and keeps it in the address', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/schedules?group=reports`)
+    await page.getByText('report:customer-01').waitFor()
+    expect(await page.getByRole('row').count()).toBe(51)
+    await page.getByRole('link', { name: 'Next page' }).click()
+    await page.getByText('report:customer-56').waitFor()
+    expect(page.url()).toMatch(/group=reports&pageToken=/)
+    await page.reload()
+    await page.getByText('report:customer-56').waitFor()
+    await page.goBack()
+    await page.getByText('report:customer-01').waitFor()
+    await page.getByRole('searchbox', { name: 'Search' }).fill('customer-07')
+    await page.getByText('report:customer-01').waitFor({ state: 'detached' })
+    expect(new URL(page.url()).search).toBe('?group=reports&q=customer-07')
+    await page.getByRole('searchbox', { name: 'Search' }).fill('nobody')
+    await page.getByRole('button', { name: 'Clear the filter' }).click()
+    await page.getByText('feed:prices').waitFor()
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('pauses claiming with a reason, says so on every page, and resumes', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/`)
+    await page.getByRole('button', { name: 'Pause claiming…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Pause claiming' })
+    await dialog.getByLabel('Reason').fill("the mail server's disk")
+    expect(await dialog.getByRole('code').or(dialog.locator('code')).first().textContent()).toBe(
+      `escapement claiming pause --reason 'the mail server'\\''s disk'`,
+    )
+    await dialog.getByRole('button', { name: 'Pause claiming' }).click()
+    await page.getByText('Claiming is paused: no run is begun.').first().waitFor()
+    await page.getByRole('link', { name: 'Schedules' }).click()
+    await page.getByText("“the mail server's disk”").waitFor()
+    expect(await site.escapement.claiming.status()).toMatchObject({ paused: true, by: 'local' })
+    await page.getByRole('button', { name: 'Resume claiming' }).click()
+    await page.getByText('Claiming is paused').waitFor({ state: 'detached' })
+    expect(await site.escapement.claiming.status()).toMatchObject({ paused: false })
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('takes a locale that Intl refuses, a switch of scheme, and an address that leads nowhere', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/schedules/of/nothing`)
+    await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
+    await page.addInitScript(`Object.defineProperty(navigator, 'language', { value: 'en-US@posix' })`)
+    await page.goto(`${site.url}/schedules`)
+    await page.getByText('feed:prices').waitFor()
+    const canvas = () => page.evaluate('getComputedStyle(document.body).backgroundColor')
+    const light = await canvas()
+    await page.getByText('Dark', { exact: true }).click()
+    expect(await canvas()).not.toBe(light)
+    await page.reload()
+    await page.getByText('feed:prices').waitFor()
+    expect(await canvas()).not.toBe(light)
+    await page.keyboard.press('Tab')
+    await page.keyboard.press('Enter')
+    expect(await page.evaluate('document.activeElement.id')).toBe('main')
+    expect(complaints()).toEqual([])
+    await close()
+  })
+})
+
+describe('with tokens, under a prefix', () => {
+  it('asks for one, lets a viewer look and not act, and lets them go', async () => {
+    const mounted = await mountSite(site, '/internal/jobs')
+    const { token } = await site.escapement.tokens.create({ name: 'eve', role: 'viewer' })
+    const { page, complaints, close } = await visit(browser, `${mounted.url}/schedules?group=feeds`)
+    await page.getByLabel('Token').fill('esc_wrong')
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('alert').waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'login')
+    // The browser itself notes an answer of 401, twice.
+    expect(complaints().filter((text) => !/status of 401/.test(text))).toEqual([])
+    await page.getByLabel('Token').fill(token)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByText('feed:prices').waitFor()
+    expect(page.url()).toBe(`${mounted.url}/schedules?group=feeds`)
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('eve', { exact: true }).waitFor()
+    await page.getByRole('heading', { name: 'Recent failures' }).waitFor()
+    expect(await page.getByRole('button', { name: /claiming/ }).count()).toBe(0)
+    expect(complaints()).toEqual([])
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await page.getByLabel('Token').waitFor()
+    await close()
+    await mounted.close()
+  })
+})
+
+describe('on PostgreSQL', () => {
+  it('shows what happens as it happens', async () => {
+    const schema = freshSchemaName()
+    const own = await openSite(postgresUrl(), schema)
+    const { page, complaints, close } = await visit(browser, `${own.url}/schedules?q=brand-new`)
+    await page.getByText('No schedule is like that.').waitFor()
+    await page.getByText('Live', { exact: true }).waitFor()
+    await own.escapement.schedules.put('brand-new', { job: 'send-report', timing: every('1 day') })
+    await page.getByText('brand-new', { exact: true }).waitFor()
+    await page.getByRole('link', { name: 'Overview' }).click()
+    await page.getByText('answered 502').first().waitFor()
+    expect(complaints()).toEqual([])
+    await close()
+    await own.escapement.database.query(`drop schema "${schema}" cascade`)
+    await own.close()
+  })
+})

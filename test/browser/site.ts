@@ -1,0 +1,87 @@
+import { once } from 'node:events'
+import http from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createEscapement, type Escapement } from '../../src/escapement.js'
+import { cron, every } from '../../src/index.js'
+import { createHandler } from '../../src/server/handler.js'
+import { toNodeHandler } from '../../src/server/node.js'
+import { serve } from '../../src/server/serve.js'
+
+/** A server with something to see, as a browser reaches it. */
+export interface Site {
+  escapement: Escapement
+  url: string
+  close(): Promise<void>
+}
+
+/** On a database of its own, with all loops running. */
+export async function openSite(database: string, schema = 'escapement'): Promise<Site> {
+  const escapement = await createEscapement({ database, schema })
+  escapement.job('send-report', { handler: () => ({ sent: true }) })
+  escapement.job('import-feed', {
+    retry: { attempts: 1 },
+    handler: () => {
+      throw new Error('The feed at https://feeds.example.com/prices.xml answered 502')
+    },
+  })
+  await putSchedules(escapement)
+  await escapement.start()
+  const broken = new Promise((resolve) => escapement.on('schedule.broken', resolve))
+  await escapement.schedules.put('feed:prices', {
+    job: 'import-feed',
+    timing: every('1 second'),
+    group: 'feeds',
+    breaker: { failures: 1 },
+  })
+  await broken
+  const server = await serve(escapement, { port: 0 })
+  return {
+    escapement,
+    url: server.url,
+    async close() {
+      await server.close()
+      await escapement.close()
+    },
+  }
+}
+
+async function putSchedules({ schedules }: Escapement): Promise<void> {
+  const job = 'send-report'
+  const zones = ['America/New_York', 'Europe/Paris', 'Asia/Tokyo', 'UTC']
+  const reports = Array.from({ length: 56 }, (_, index) => [
+    `report:customer-${String(index + 1).padStart(2, '0')}`,
+    {
+      job,
+      group: 'reports',
+      timing: cron(`${index % 20} ${index % 2 === 0 ? '* * * *' : '9 * * MON-FRI'}`, {
+        zone: zones[index % 4]!,
+      }),
+    },
+  ])
+  await schedules.sync(Object.fromEntries(reports))
+  await schedules.put('digest:weekly', {
+    job,
+    description: 'The weekly digest, to everybody who wants it',
+    timing: cron('30 7 * * MON', { zone: 'Australia/Lord_Howe' }),
+  })
+  await schedules.put('cleanup', { job, timing: every('6 hours'), group: 'upkeep' })
+  await schedules.pause('cleanup', { reason: 'until the new disks are in', actor: 'ann' })
+}
+
+/** The same under a prefix, in an application of node:http. */
+export async function mountSite(
+  { escapement }: Site,
+  prefix: string,
+): Promise<{ url: string; close(): Promise<void> }> {
+  const handler = createHandler(escapement, { prefix })
+  const server = http.createServer(toNodeHandler(handler)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}${prefix}`,
+    async close() {
+      handler.close()
+      server.close().closeAllConnections()
+      await once(server, 'close')
+    },
+  }
+}

@@ -1,0 +1,74 @@
+import fs from 'node:fs'
+import { createRequire } from 'node:module'
+import path from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
+import { expect } from 'vitest'
+
+const SCREENSHOTS = fileURLToPath(new URL('screenshots', import.meta.url))
+const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
+
+/** Somebody with a browser, who notes whatever should not happen. */
+export interface Visitor {
+  page: Page
+  /** What went wrong since it was last asked. */
+  complaints(): string[]
+  close(): Promise<void>
+}
+
+const USUAL = { locale: 'en-GB', timezoneId: 'Europe/Berlin', viewport: { width: 1280, height: 900 } }
+
+export async function visit(
+  browser: Browser,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Visitor> {
+  const context = await browser.newContext({ ...USUAL, ...options })
+  const page = await context.newPage()
+  const noted: string[] = []
+  const { origin } = new URL(url)
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') noted.push(message.text())
+  })
+  page.on('pageerror', (error) => noted.push(String(error)))
+  page.on('request', (request) => {
+    if (new URL(request.url()).origin !== origin) noted.push(`asked ${request.url()}`)
+  })
+  await page.goto(url)
+  return { page, complaints: () => noted.splice(0), close: () => context.close() }
+}
+
+/** What axe finds that would keep somebody out. */
+export async function seriousFindings(page: Page): Promise<string[]> {
+  await page.evaluate(axeSource)
+  const { violations } = await page.evaluate(() =>
+    (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
+  )
+  return violations
+    .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    .map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join(' ')}`)
+}
+
+interface Violation {
+  id: string
+  impact: string
+  nodes: { html: string }[]
+}
+
+/** Looks at the page in every width and scheme: nothing is wider than the window, and there is a picture of each. */
+export async function lookAtEveryWidth(page: Page, name: string): Promise<void> {
+  for (const [width, scheme] of [
+    [1280, 'light'],
+    [1280, 'dark'],
+    [768, 'light'],
+    [380, 'light'],
+    [380, 'dark'],
+  ] as const) {
+    await page.setViewportSize({ width, height: 900 })
+    await page.emulateMedia({ colorScheme: scheme })
+    const widest = await page.evaluate('document.documentElement.scrollWidth')
+    expect(widest, `${name} at ${width}`).toBeLessThanOrEqual(width)
+    await page.screenshot({ path: path.join(SCREENSHOTS, `${name}-${width}-${scheme}.png`), fullPage: true })
+  }
+  await page.setViewportSize(USUAL.viewport)
+}
