@@ -10,7 +10,7 @@ import { DASHBOARD_POLICY } from './security-headers.js'
 /** One folder beside this one in the package; from the sources it is what was built last. */
 const FOLDER = new URL('../../dist/dashboard/', import.meta.url)
 /** The first part of the address of each view. */
-const VIEWS = ['', 'login', 'schedules', 'runs', 'calendar', 'transitions', 'workers', 'tokens', 'audit']
+const VIEWS = ['schedules', 'runs', 'calendar', 'transitions', 'workers', 'tokens', 'audit']
 /** As it is in the page that was built. */
 const BASE = '<base href="./" />'
 const ASSETS = '/assets/'
@@ -67,7 +67,7 @@ export function createDashboard(prefix: string, folder: URL = FOLDER): Dashboard
       if (request.method !== 'GET' && request.method !== 'HEAD') return undefined
       if (path.startsWith(ASSETS)) return asset(request, path)
       const [, view = ''] = path.split('/')
-      if (!VIEWS.includes(view)) return undefined
+      if (path !== '/' && !VIEWS.includes(view)) return undefined
       if (/\btext\/html\b/i.test(request.headers.get('accept') ?? '')) return page(request, path)
       return path === '/' ? signpost(prefix) : undefined
     },
@@ -75,13 +75,12 @@ export function createDashboard(prefix: string, folder: URL = FOLDER): Dashboard
 }
 
 /**
- * Where the files are, seen from the page. From below the top that is so many steps up, whatever is before the path for
- * the browser. At the top a slash at the end may be missing, and the prefix is what is known.
+ * Where the files are, seen from the page. From any view that is so many steps up, whatever is before the path for the
+ * browser. At the top a slash at the end may be missing, and the prefix is what is known.
  */
 function baseOf(prefix: string, path: string): string {
-  const depth = path.split('/').length - 2
-  if (depth > 0) return '../'.repeat(depth)
-  return prefix === '' ? './' : `${prefix}/`
+  if (path === '/') return prefix === '' ? './' : `${prefix}/`
+  return '../'.repeat(path.split('/').length - 2) || './'
 }
 
 interface Sent {

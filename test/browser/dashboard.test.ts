@@ -1,15 +1,22 @@
 import type { Browser } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
+import { openPGlite } from '../../src/store/pglite.js'
 import { freshSchemaName, postgresUrl } from '../support/database.js'
+import { emptyDatabase } from '../support/empty-database.js'
 import { launchChromium } from './chromium.js'
 import { mountSite, openSite, type Site } from './site.js'
 import { lookAtEveryWidth, seriousFindings, visit } from './visitor.js'
 
+/** In memory, without the seconds that it takes to make a new one. */
+async function openEmbedded(): Promise<Site> {
+  return openSite(await openPGlite({ template: await emptyDatabase() }))
+}
+
 let browser: Browser
 let site: Site
 beforeAll(async () => {
-  ;[browser, site] = await Promise.all([launchChromium(), openSite('memory:')])
+  ;[browser, site] = await Promise.all([launchChromium(), openEmbedded()])
 }, 60_000)
 afterAll(async () => {
   await browser?.close()

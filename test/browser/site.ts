@@ -6,6 +6,7 @@ import { cron, every } from '../../src/index.js'
 import { createHandler } from '../../src/server/handler.js'
 import { toNodeHandler } from '../../src/server/node.js'
 import { serve } from '../../src/server/serve.js'
+import type { Database } from '../../src/store/database.js'
 
 /** A server with something to see, as a browser reaches it. */
 export interface Site {
@@ -15,7 +16,7 @@ export interface Site {
 }
 
 /** On a database of its own, with all loops running. */
-export async function openSite(database: string, schema = 'escapement'): Promise<Site> {
+export async function openSite(database: string | Database, schema = 'escapement'): Promise<Site> {
   const escapement = await createEscapement({ database, schema })
   escapement.job('send-report', { handler: () => ({ sent: true }) })
   escapement.job('import-feed', {

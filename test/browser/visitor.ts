@@ -68,7 +68,12 @@ export async function lookAtEveryWidth(page: Page, name: string): Promise<void> 
     await page.emulateMedia({ colorScheme: scheme })
     const widest = await page.evaluate('document.documentElement.scrollWidth')
     expect(widest, `${name} at ${width}`).toBeLessThanOrEqual(width)
-    await page.screenshot({ path: path.join(SCREENSHOTS, `${name}-${width}-${scheme}.png`), fullPage: true })
+    const height = Math.min(1_400, Number(await page.evaluate('document.documentElement.scrollHeight')))
+    await page.screenshot({
+      path: path.join(SCREENSHOTS, `${name}-${width}-${scheme}.png`),
+      fullPage: true,
+      clip: { x: 0, y: 0, width, height },
+    })
   }
   await page.setViewportSize(USUAL.viewport)
 }

@@ -213,6 +213,25 @@ describe.each(Object.entries(APPLICATIONS))('mounted in %s', (_name, start) => {
     expect(await docs.text()).toContain('href="docs.css"')
     expect((await fetch(`${app.url}/internal/jobs/api/v1/schedules`)).status).toBe(401)
   })
+
+  it('serves the dashboard, at every address of its views', async () => {
+    for (const path of ['', '/schedules/nightly?tab=runs']) {
+      const address = `${app.url}/internal/jobs${path}`
+      const page = await fetch(address, { headers: { accept: 'text/html' } })
+      const html = await page.text()
+      expect([page.status, page.headers.get('content-security-policy')]).toEqual([
+        200,
+        expect.stringMatching(/script-src 'self';.*frame-ancestors 'none'/),
+      ])
+      const [, base] = /<base href="([^"]*)"/.exec(html)!
+      const [, script] = /<script[^>]* src="([^"]*)"/.exec(html)!
+      const file = await fetch(new URL(script!, new URL(base!, address)), {
+        headers: { 'accept-encoding': 'br' },
+      })
+      expect([file.status, file.headers.get('content-type')]).toEqual([200, 'text/javascript; charset=utf-8'])
+      expect(await file.text()).toContain('Escapement')
+    }
+  })
 })
 
 async function* chunksOf(response: Response): AsyncGenerator<string> {

@@ -141,6 +141,32 @@ describe('every answer', () => {
   })
 })
 
+describe('the dashboard', () => {
+  const asBrowser = { headers: { accept: 'text/html,*/*' } }
+
+  it('is there for anybody, also without its body, and says who may ask for the rest', async () => {
+    const world = await openWorld()
+    const page = await world.ask('GET /schedules/a', asBrowser)
+    expect([page.status, page.headers.get('content-type')]).toEqual([200, 'text/html; charset=utf-8'])
+    const [, script] = /src="\.(\/assets\/[\w-]+\.js)"/.exec(await page.text())!
+    const head = await world.ask(`HEAD ${script}`)
+    expect([head.status, head.headers.get('cache-control')]).toEqual([
+      200,
+      'public, max-age=31536000, immutable',
+    ])
+    expect(await head.text()).toBe('')
+    expect((await world.ask('GET /api/v1/schedules', asBrowser)).status).toBe(401)
+    expect((await world.ask('POST /schedules', asBrowser)).status).toBe(401)
+    expect((await world.ask('GET /schedules')).status).toBe(401)
+  })
+
+  it('can be turned off', async () => {
+    const world = await openWorld({ ...admin, dashboard: false })
+    expect((await world.ask('GET /', asBrowser)).status).toBe(404)
+    expect((await world.ask('GET /assets/a.js')).status).toBe(404)
+  })
+})
+
 describe('the docs page', () => {
   it('has every operation, and asks for nothing from elsewhere', async () => {
     const world = await openWorld(admin)

@@ -238,11 +238,13 @@ describe('events', () => {
         return new Response(value, { headers: response.headers })
       },
     })
-    for await (const event of client.events()) {
+    const states: string[] = []
+    for await (const event of client.events({ onState: (state) => states.push(state) })) {
       expect(event).toMatchObject({ name: 'schedule.changed', data: { schedule: lost } })
       break
     }
     expect(connections).toBe(2)
+    expect(states).toEqual(['live', 'reconnecting', 'live'])
   })
 
   it('may be those of one group', async () => {

@@ -44,7 +44,12 @@ export const workersQuery = queryOptions({
 
 export const forecastQuery = queryOptions({
   queryKey: ['forecast'],
-  queryFn: ({ signal }) => client.forecast({ bucket: '1 minute' }, { signal }),
+  async queryFn({ signal }) {
+    // By the clock's own minutes: what is at 22:00 would else be shown a minute early.
+    const from = Math.floor(Date.now() / 60_000) * 60_000
+    const query = { from: new Date(from).toISOString(), bucket: '1 minute' }
+    return { from, ...(await client.forecast(query, { signal })) }
+  },
   refetchInterval: 60_000,
 })
 

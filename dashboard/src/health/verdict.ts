@@ -33,11 +33,11 @@ export function verdictOf(
   if (isUnattended) return stuck(`No worker is alive, and runs have waited for ${span(waitedMs)}.`)
   if (waitedMs > STUCK_MS * 10) return stuck(`A run has waited to be claimed for ${span(waitedMs)}.`)
   if (stats.schedules.broken > 0) {
-    const them = stats.schedules.broken === 1 ? 'it' : 'them'
+    const [were, they] = stats.schedules.broken === 1 ? ['was', 'it is'] : ['were', 'they are']
     return {
       word: 'Broken',
       tone: 'bad',
-      reason: `${counted(stats.schedules.broken, 'schedule')} broken after repeated failure. Nothing runs for ${them} until resumed.`,
+      reason: `${counted(stats.schedules.broken, 'schedule')} ${were} taken out after repeated failure, and will not run until ${they} resumed.`,
     }
   }
   if (waitedMs > LATE_MS) return late(`A run has waited to be claimed for ${span(waitedMs)}.`)

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { type FormEvent, useId, useState } from 'react'
-import { client, keepCsrfToken } from '../api/client.ts'
+import { client, EscapementError, keepCsrfToken } from '../api/client.ts'
 import { sessionQuery } from '../api/queries.ts'
 import { Button } from '../parts/button.tsx'
 import { CopyCommand } from '../parts/copy-command.tsx'
@@ -49,7 +49,7 @@ export function LoginPage() {
               onChange={({ target }) => setToken(target.value)}
             />
           </div>
-          {login.error && <Failure error={login.error} />}
+          {login.error && <Failure error={inOwnWords(login.error)} />}
           <Button kind="main" type="submit" disabled={login.isPending || token.trim() === ''}>
             {login.isPending ? 'Logging in…' : 'Log in'}
           </Button>
@@ -61,4 +61,10 @@ export function LoginPage() {
       </div>
     </main>
   )
+}
+
+/** The server's own words are for programs. */
+function inOwnWords(error: Error): Error {
+  const isUnknown = error instanceof EscapementError && error.code === 'unauthorized'
+  return isUnknown ? new Error('This token opens nothing: it is mistyped, expired or revoked.') : error
 }

@@ -9,7 +9,7 @@ const KINDS = {
 export type ButtonKind = keyof typeof KINDS
 
 export const buttonStyle = (kind: ButtonKind = 'plain') =>
-  `inline-flex h-8 items-center justify-center gap-1.5 whitespace-nowrap rounded-md border px-3 font-medium transition-colors disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:pointer-events-none aria-disabled:opacity-55 ${KINDS[kind]}`
+  `inline-flex h-8 items-center justify-center gap-1.5 whitespace-nowrap rounded-md border px-3 font-medium disabled:cursor-not-allowed disabled:opacity-55 aria-disabled:pointer-events-none aria-disabled:opacity-55 ${KINDS[kind]}`
 
 export function Button({
   kind = 'plain',

@@ -34,14 +34,11 @@ export function Figures() {
             name="Last hour"
             value={count(lastHour.succeeded)}
             unit="succeeded"
-            parts={[
-              [lastHour.failed, 'failed', 'bad'],
-              [lastDay.succeeded, 'succeeded in a day'],
-              [lastDay.failed, 'failed in a day', 'bad'],
-            ]}
+            parts={[[lastHour.failed, 'failed', 'bad']]}
+            note={`Last day: ${count(lastDay.succeeded)} succeeded, ${count(lastDay.failed)} failed`}
           />
           <Figure
-            name="Start after due"
+            name="Lateness"
             value={lateness === null ? '–' : span(lateness.p50)}
             unit={lateness === null ? 'no run yet' : 'median'}
             {...(lateness !== null && { note: `95 %: ${span(lateness.p95)} · 99 %: ${span(lateness.p99)}` })}

@@ -9,7 +9,7 @@ import { minutesOf } from './herd-minutes.ts'
 /** What the next hour asks for, minute by minute. */
 export function Herd() {
   const query = useQuery(forecastQuery)
-  const minutes = query.data && minutesOf(query.data.buckets, query.dataUpdatedAt)
+  const minutes = query.data && minutesOf(query.data.buckets, query.data.from)
   const total = minutes?.reduce((sum, { runs }) => sum + runs, 0) ?? 0
   const peak = minutes?.reduce((most, minute) => (minute.runs > most.runs ? minute : most))
   const words =

@@ -1,7 +1,7 @@
 import type { Schedule } from '../../api/client.ts'
 import { bodyCell } from '../../parts/table.tsx'
 import { NextTime } from './next-time.tsx'
-import { ScheduleState } from './schedule-state.tsx'
+import { ScheduleState, StateNote } from './schedule-state.tsx'
 import { timingInWords, zoneOf } from './timing-words.ts'
 import type { FilterChange } from './use-filter.ts'
 
@@ -17,15 +17,16 @@ export function ScheduleRow({
   const zone = zoneOf(timing)
   return (
     <tr className={schedule.state === 'broken' ? 'bg-bad-tint/60' : ''}>
-      <th scope="row" className={`${bodyCell} max-w-0 w-2/5 md:w-[30%]`}>
+      <th scope="row" className={`${bodyCell} w-full max-w-0 md:w-[32%] lg:w-[28%]`}>
         <div className="break-words font-medium [overflow-wrap:anywhere]">{name}</div>
         {description !== null && (
           <div className="truncate text-muted text-xs" title={description}>
             {description}
           </div>
         )}
+        <StateNote schedule={schedule} />
         <div className="mt-0.5 grid text-muted text-xs md:hidden">
-          <span>{words}</span>
+          <span title={zone}>{words}</span>
           <NextTime schedule={schedule} />
         </div>
       </th>
@@ -33,8 +34,9 @@ export function ScheduleRow({
         <ScheduleState schedule={schedule} />
       </td>
       <td className={`${bodyCell} max-md:hidden`}>
-        <div className="max-w-72 text-pretty">{words}</div>
-        {zone !== undefined && zone !== 'UTC' && <div className="text-muted text-xs">{zone}</div>}
+        <div title={zone} className="max-w-80 text-pretty">
+          {words}
+        </div>
       </td>
       <td className={`${bodyCell} max-md:hidden`}>
         <NextTime schedule={schedule} />
@@ -71,7 +73,7 @@ function FilterButton({
       type="button"
       title={label}
       onClick={onClick}
-      className="text-left underline-offset-2 [overflow-wrap:anywhere] hover:text-accent hover:underline"
+      className="block max-w-36 truncate text-left underline-offset-2 hover:text-accent hover:underline"
     >
       {children}
     </button>

@@ -9,18 +9,18 @@ const TONES: Readonly<Record<Schedule['state'], Tone>> = {
   finished: 'quiet',
 }
 
-/** The state, and why it is not active. */
-export function ScheduleState({ schedule: { state, stateNote } }: { schedule: Schedule }) {
+export function ScheduleState({ schedule: { state } }: { schedule: Schedule }) {
+  return <Badge tone={TONES[state]}>{state}</Badge>
+}
+
+/** Why it is not active, by whom, and since when. */
+export function StateNote({ schedule: { state, stateNote } }: { schedule: Schedule }) {
+  if (stateNote === null || state === 'finished') return null
+  const { reason, by, since } = stateNote
   return (
-    <div className="grid max-w-56 justify-items-start gap-0.5">
-      <Badge tone={TONES[state]}>{state}</Badge>
-      {stateNote !== null && state !== 'finished' && (
-        <div className={`text-xs [overflow-wrap:anywhere] ${state === 'broken' ? 'text-bad' : 'text-muted'}`}>
-          {stateNote.reason}
-          {stateNote.by !== null && <span className="text-muted"> by {stateNote.by}</span>}{' '}
-          <Moment at={stateNote.since} className="text-muted" />
-        </div>
-      )}
+    <div className={`text-xs [overflow-wrap:anywhere] ${state === 'broken' ? 'text-bad' : 'text-muted'}`}>
+      {reason ?? 'without a reason'}
+      {by !== null && `, by ${by}`}, <Moment at={since} />
     </div>
   )
 }
