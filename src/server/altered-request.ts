@@ -20,3 +20,10 @@ export function alteredRequest(request: Request, alteration: Alteration): Reques
   keeps.set(altered, request)
   return altered
 }
+
+/** The request as it came to us, before a prefix was taken away or its body was decoded. */
+export function originalOf(request: Request): Request {
+  let original = request
+  for (let before = keeps.get(original); before !== undefined; before = keeps.get(original)) original = before
+  return original
+}

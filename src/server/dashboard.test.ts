@@ -5,6 +5,8 @@ import { pathToFileURL } from 'node:url'
 import { brotliCompressSync, gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createDashboard } from './dashboard.js'
+import { noteOwnAnswer } from './own-answers.js'
+import { underPrefix } from './prefix.js'
 
 const SCRIPT = 'console.log("of the dashboard")'
 let folder: string
@@ -22,6 +24,7 @@ afterAll(() => fs.rmSync(path.dirname(folder), { recursive: true }))
 
 function ask(pathname: string, headers: Record<string, string> = {}, prefix = '', from = folder) {
   const request = new Request(`http://localhost${pathname}`, { headers })
+  noteOwnAnswer(request)
   return createDashboard(prefix, pathToFileURL(`${from}/`)).answer(request, new URL(request.url).pathname)
 }
 
@@ -40,6 +43,24 @@ describe('the page', () => {
     const response = (await ask(address, html, prefix))!
     expect(response.status).toBe(200)
     expect(await response.text()).toBe(`<base href="${base}" /><script src="./assets/a.js"></script>`)
+  })
+
+  it.each([
+    ['/ops/internal/jobs', './jobs/'],
+    ['/ops/internal/%6Aobs', './%6Aobs/'],
+    ['/ops/internal/jobs/', './'],
+    ['/ops/internal/jobs/schedules', './'],
+  ])('at %s, where the prefix was taken away here, finds its files at %s', async (address, base) => {
+    const dashboard = createDashboard('/never/seen', pathToFileURL(`${folder}/`))
+    const mounted = underPrefix(
+      underPrefix(
+        async (request) => (await dashboard.answer(request, new URL(request.url).pathname))!,
+        '/jobs',
+      ),
+      '/ops/internal',
+    )
+    const response = await mounted(new Request(`http://localhost${address}`, { headers: html }))
+    expect(await response.text()).toContain(`<base href="${base}" />`)
   })
 
   it('is asked for again each time, and sent only where it is another', async () => {
@@ -96,6 +117,13 @@ describe('a file', () => {
     const etag = response.headers.get('etag')!
     const again = (await ask('/assets/a.js', { 'accept-encoding': accepted, 'if-none-match': etag }))!
     expect(again.status).toBe(304)
+  })
+
+  it('is not compressed where a framework writes the answer, which may not say so', async () => {
+    const dashboard = createDashboard('', pathToFileURL(`${folder}/`))
+    const request = new Request('http://localhost/assets/a.js', { headers: { 'accept-encoding': 'br' } })
+    const response = (await dashboard.answer(request, '/assets/a.js'))!
+    expect([response.headers.get('content-encoding'), await response.text()]).toEqual([null, SCRIPT])
   })
 
   it.each([

@@ -3,7 +3,9 @@
  * as whoever is logged in. A browser gets the page at the address of every view; whoever asks for anything but a page
  * there is answered as if there were no dashboard.
  */
+import { originalOf } from './altered-request.js'
 import { type DashboardFile, type DashboardFiles, etagOf, readDashboardFiles } from './dashboard-files.js'
+import { isOwnAnswer } from './own-answers.js'
 import { problemResponse } from './problems.js'
 import { DASHBOARD_POLICY } from './security-headers.js'
 
@@ -32,13 +34,13 @@ export function createDashboard(prefix: string, folder: URL = FOLDER): Dashboard
     return reading
   }
 
-  async function page({ headers }: Request, path: string): Promise<Response> {
+  async function page(request: Request, path: string): Promise<Response> {
     const index = (await files())?.get('index.html')
     if (!index) return missing()
     const html = Buffer.from(index.plain)
       .toString('utf8')
-      .replace(BASE, () => `<base href="${baseOf(prefix, path)}" />`)
-    return fileResponse(headers, {
+      .replace(BASE, () => `<base href="${path === '/' ? baseAtTop(prefix, request) : baseBelow(path)}" />`)
+    return fileResponse(request.headers, {
       type: index.type,
       etag: etagOf(html),
       body: new TextEncoder().encode(html),
@@ -46,11 +48,12 @@ export function createDashboard(prefix: string, folder: URL = FOLDER): Dashboard
     })
   }
 
-  async function asset({ headers }: Request, path: string): Promise<Response> {
+  async function asset(request: Request, path: string): Promise<Response> {
     const file = (await files())?.get(path.slice(1))
     if (!file) return problemResponse('not_found', { detail: 'There is no such file of the dashboard.' })
-    const [encoding, body] = encodingFor(headers.get('accept-encoding') ?? '', file)
-    return fileResponse(headers, {
+    const accepted = isOwnAnswer(request) ? request.headers.get('accept-encoding') : null
+    const [encoding, body] = encodingFor(accepted ?? '', file)
+    return fileResponse(request.headers, {
       type: file.type,
       etag: encoding === undefined ? file.etag : file.etag.replace(/"$/, `-${encoding}"`),
       body,
@@ -74,13 +77,20 @@ export function createDashboard(prefix: string, folder: URL = FOLDER): Dashboard
   }
 }
 
-/**
- * Where the files are, seen from the page. From any view that is so many steps up, whatever is before the path for the
- * browser. At the top a slash at the end may be missing, and the prefix is what is known.
- */
-function baseOf(prefix: string, path: string): string {
-  if (path === '/') return prefix === '' ? './' : `${prefix}/`
+/** Where the files are, seen from a view: so many steps up, whatever is before its path for the browser. */
+function baseBelow(path: string): string {
   return '../'.repeat(path.split('/').length - 2) || './'
+}
+
+/**
+ * Where they are, seen from the top, whose address may lack the slash at its end. Where a framework has taken the prefix
+ * away, the option is all that is known of it.
+ */
+function baseAtTop(prefix: string, request: Request): string {
+  const { pathname } = new URL(originalOf(request).url)
+  if (pathname === '/') return prefix === '' ? './' : `${prefix}/`
+  const [, last] = /\/([\w.~%-]+)$/.exec(pathname) ?? []
+  return last === undefined ? './' : `./${last}/`
 }
 
 interface Sent {

@@ -5,6 +5,7 @@ import type { Readable } from 'node:stream'
 import { getRequestListener } from '@hono/node-server'
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response'
 import type { FetchHandler } from './handler.js'
+import { noteOwnAnswer } from './own-answers.js'
 import { problemResponse } from './problems.js'
 import { withBody } from './request-body.js'
 import { sendResponse } from './send-response.js'
@@ -64,6 +65,7 @@ export function answer(
   }
   const respond = async (request: Request): Promise<Response> => {
     const { signal } = request
+    noteOwnAnswer(request)
     try {
       const refusal = refusalOf(request)
       await send(refusal ?? (await handler(withBody(request, req, res, payload ?? req))), signal)

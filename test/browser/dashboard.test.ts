@@ -8,6 +8,11 @@ import { launchChromium } from './chromium.js'
 import { mountSite, openSite, type Site } from './site.js'
 import { lookAtEveryWidth, seriousFindings, visit } from './visitor.js'
 
+/** What the first load takes, compressed. */
+const ASSET_BYTES = `performance.getEntriesByType('resource')
+  .filter(({ name }) => name.includes('/assets/'))
+  .reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0)`
+
 /** In memory, without the seconds that it takes to make a new one. */
 async function openEmbedded(): Promise<Site> {
   return openSite(await openPGlite({ template: await emptyDatabase() }))
@@ -31,6 +36,9 @@ describe('the dashboard', () => {
     await page.getByText('answered 502').first().waitFor()
     await page.getByRole('img', { name: /^Runs in the next hour: \d+ runs/ }).waitFor()
     await page.getByRole('cell', { name: 'alive' }).waitFor()
+    const loaded = Number(await page.evaluate(ASSET_BYTES))
+    expect(loaded).toBeGreaterThan(50_000)
+    expect(loaded).toBeLessThan(150_000)
     expect(await seriousFindings(page)).toEqual([])
     await lookAtEveryWidth(page, 'overview')
     await page.emulateMedia({ colorScheme: 'dark' })

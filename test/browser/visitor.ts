@@ -1,12 +1,10 @@
-import fs from 'node:fs'
-import { createRequire } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import axe from 'axe-core'
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots', import.meta.url))
-const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** Somebody with a browser, who notes whatever should not happen. */
 export interface Visitor {
@@ -40,7 +38,7 @@ export async function visit(
 
 /** What axe finds that would keep somebody out. */
 export async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   const { violations } = await page.evaluate(() =>
     (globalThis as unknown as { axe: { run(): Promise<{ violations: Violation[] }> } }).axe.run(),
   )

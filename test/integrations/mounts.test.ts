@@ -68,7 +68,7 @@ const APPLICATIONS: Record<string, Start> = {
     const second = toNodeHandler(real)
     const server = http.createServer((req, res) => {
       if (/^\/escapement(?:[/?]|$)/.test(req.url!)) first(req, res)
-      else if (req.url!.startsWith('/internal/jobs/')) second(req, res)
+      else if (/^\/internal\/jobs(?:[/?]|$)/.test(req.url!)) second(req, res)
       else res.writeHead(404).end('theirs')
     })
     return listening(server)
