@@ -6,6 +6,7 @@ import { sessionQuery } from './api/queries.ts'
 import { queryClient } from './api/query-client.ts'
 import { LoginPage } from './pages/login-page.tsx'
 import { NotFoundPage } from './pages/not-found-page.tsx'
+import { OfAllPage } from './pages/of-all-page.tsx'
 import { PAGES } from './pages/pages.ts'
 import { UnreachablePage } from './pages/unreachable-page.tsx'
 import { Shell } from './shell/shell.tsx'
@@ -29,8 +30,8 @@ function Views() {
     <Live>
       <Shell session={session}>
         <Switch>
-          {PAGES.map(({ path, page }) => (
-            <Route key={path} path={path} component={page} />
+          {PAGES.map(({ path, page, isOfAll }) => (
+            <Route key={path} path={path} component={isOfAll && session.group !== null ? OfAllPage : page} />
           ))}
           <Route component={NotFoundPage} />
         </Switch>

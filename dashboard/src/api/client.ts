@@ -7,6 +7,11 @@ export type Session = Result<'getSession'>
 export type Stats = Result<'getStats'>
 export type Queue = Result<'listQueues'>['queues'][number]
 export type Worker = Result<'listWorkers'>['workers'][number]
+export type Job = Result<'listJobs'>['jobs'][number]
+export type Transition = Result<'listTransitions'>['transitions'][number]
+export type SweepReport = Result<'sweepTransitions'>
+export type AuditReport = Result<'getAudit'>
+export type Diagnosis = Result<'getDiagnosis'>
 
 /** Where the server has mounted us, without a slash at the end: the page's `<base>` says it. */
 export const basePath = new URL(document.baseURI).pathname.replace(/\/+$/, '')

@@ -15,7 +15,7 @@ function renewedBy({ name }: ServerEvent): readonly string[] {
   const [subject] = name.split('.')
   if (subject === 'schedule') return ['schedules', 'stats', 'forecast']
   if (subject === 'run') return name === 'run.progress' ? ['runs'] : ['runs', 'stats', 'queues', 'schedules']
-  if (subject === 'worker') return ['workers', 'stats']
+  if (subject === 'worker') return ['workers', 'jobs', 'stats']
   if (subject === 'claiming') return ['claiming', 'stats']
   return ['transitions']
 }

@@ -42,6 +42,25 @@ export const workersQuery = queryOptions({
   refetchInterval: NOW_AND_THEN_MS,
 })
 
+export const jobsQuery = queryOptions({
+  queryKey: ['jobs'],
+  queryFn: ({ signal }) => client.jobs({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+export const transitionsQuery = queryOptions({
+  queryKey: ['transitions'],
+  queryFn: ({ signal }) => client.transitions.list({ signal }),
+  refetchInterval: NOW_AND_THEN_MS,
+})
+
+/** It looks at everything there is: only when somebody comes, or asks for it. */
+export const doctorQuery = queryOptions({
+  queryKey: ['doctor'],
+  queryFn: ({ signal }) => client.doctor({ signal }),
+  staleTime: 60_000,
+})
+
 export const forecastQuery = queryOptions({
   queryKey: ['forecast'],
   async queryFn({ signal }) {

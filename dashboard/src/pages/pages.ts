@@ -1,16 +1,24 @@
 import type { ComponentType } from 'react'
+import { AuditPage } from './audit/audit-page.tsx'
 import { OverviewPage } from './overview/overview-page.tsx'
 import { SchedulesPage } from './schedules/schedules-page.tsx'
+import { TransitionsPage } from './transitions/transitions-page.tsx'
+import { WorkersPage } from './workers/workers-page.tsx'
 
 export interface PageEntry {
   path: string
   page: ComponentType
   /** In the navigation; a page without one is reached from another. */
   title?: string
+  /** What it shows is of all groups, and not for a token of one. */
+  isOfAll?: true
 }
 
 /** All views, in the order of the navigation. The server knows the first part of each path (`VIEWS`). */
 export const PAGES: readonly PageEntry[] = [
   { path: '/', page: OverviewPage, title: 'Overview' },
   { path: '/schedules', page: SchedulesPage, title: 'Schedules' },
+  { path: '/transitions', page: TransitionsPage, title: 'Transitions', isOfAll: true },
+  { path: '/workers', page: WorkersPage, title: 'Workers', isOfAll: true },
+  { path: '/audit', page: AuditPage, title: 'Audit', isOfAll: true },
 ]

@@ -3,12 +3,12 @@ import { useMay, useSeesAll } from '../../api/may.ts'
 import { claimingQuery } from '../../api/queries.ts'
 import { PauseClaiming } from '../../claiming/pause-claiming.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Workers } from '../../workers/workers.tsx'
 import { Failures } from './failures.tsx'
 import { Figures } from './figures.tsx'
 import { HealthLine } from './health-line.tsx'
 import { Herd } from './herd.tsx'
 import { Queues } from './queues.tsx'
-import { Workers } from './workers.tsx'
 
 /** How things are, and what is coming. */
 export function OverviewPage() {

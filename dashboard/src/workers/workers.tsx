@@ -1,14 +1,15 @@
 import { useQuery } from '@tanstack/react-query'
-import { workersQuery } from '../../api/queries.ts'
-import { Badge } from '../../parts/badge.tsx'
-import { Card } from '../../parts/card.tsx'
-import { Empty } from '../../parts/empty.tsx'
-import { Loaded } from '../../parts/loaded.tsx'
-import { bodyCell, headCell, numberCell, Table } from '../../parts/table.tsx'
-import { count } from '../../time/format.ts'
-import { Moment } from '../../time/moment.tsx'
+import { workersQuery } from '../api/queries.ts'
+import { Badge } from '../parts/badge.tsx'
+import { Card } from '../parts/card.tsx'
+import { Empty } from '../parts/empty.tsx'
+import { Head } from '../parts/head.tsx'
+import { Loaded } from '../parts/loaded.tsx'
+import { bodyCell, numberCell, Table } from '../parts/table.tsx'
+import { count } from '../time/format.ts'
+import { Moment } from '../time/moment.tsx'
 
-/** Who works, with which version. */
+/** Who works, with which version, on what. */
 export function Workers() {
   const query = useQuery(workersQuery)
   const versions = new Set(query.data?.workers.map(({ version }) => version))
@@ -22,31 +23,10 @@ export function Workers() {
             </Empty>
           ) : (
             <Table label="Workers">
-              <thead>
-                <tr>
-                  <th scope="col" className={headCell}>
-                    Worker
-                  </th>
-                  <th scope="col" className={headCell}>
-                    State
-                  </th>
-                  <th scope="col" className={headCell}>
-                    Version
-                  </th>
-                  <th scope="col" className={`${headCell} text-right`}>
-                    Running
-                  </th>
-                  <th scope="col" className={headCell}>
-                    Queues
-                  </th>
-                  <th scope="col" className={headCell}>
-                    Jobs
-                  </th>
-                  <th scope="col" className={headCell}>
-                    Seen
-                  </th>
-                </tr>
-              </thead>
+              <Head
+                columns={['Worker', 'State', 'Version', 'Running', 'Queues', 'Jobs', 'Started', 'Seen']}
+                numbers={['Running']}
+              />
               <tbody>
                 {workers.map((worker) => (
                   <tr key={worker.id}>
@@ -64,8 +44,11 @@ export function Workers() {
                     <td className={bodyCell}>
                       {worker.queues.length === 0 ? 'all' : worker.queues.join(', ')}
                     </td>
-                    <td className={bodyCell} title={worker.jobs.join(', ')}>
-                      {count(worker.jobs.length)}
+                    <td className={`${bodyCell} min-w-44`} title={worker.jobs.join(', ')}>
+                      {someOf(worker.jobs)}
+                    </td>
+                    <td className={`${bodyCell} text-muted`}>
+                      <Moment at={worker.startedAt} />
                     </td>
                     <td className={`${bodyCell} text-muted`}>
                       <Moment at={worker.seenAt} />
@@ -79,4 +62,13 @@ export function Workers() {
       </Loaded>
     </Card>
   )
+}
+
+/** A worker may have hundreds of jobs: all are told when they are pointed at. */
+const MOST_NAMES = 6
+
+function someOf(names: readonly string[]): string {
+  if (names.length === 0) return 'none'
+  const rest = names.length - MOST_NAMES
+  return names.slice(0, MOST_NAMES).join(', ') + (rest > 0 ? ` and ${count(rest)} more` : '')
 }
