@@ -102,6 +102,77 @@ describe('the dashboard', () => {
     await close()
   })
 
+  it('shows workers and jobs, and in red what nobody can do', async () => {
+    await site.escapement.database.query(
+      `insert into escapement.jobs (name, policies, published_at)
+       select 'resize-images', policies, published_at from escapement.jobs where name = 'send-report'`,
+    )
+    const { page, complaints, close } = await visit(browser, `${site.url}/workers`)
+    const jobs = page.getByRole('table').nth(1).getByRole('row')
+    await jobs.filter({ hasText: 'send-report' }).getByText(`pid ${process.pid}`).waitFor()
+    await jobs.filter({ hasText: 'resize-images' }).getByText('nobody has it').waitFor()
+    expect(await page.getByText('nobody has it').count()).toBe(1)
+    await page.getByRole('cell', { name: 'alive' }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'workers')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await seriousFindings(page)).toEqual([])
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('shows transitions, sweeps, and says how to declare one where there is none', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/transitions`)
+    await page.getByRole('cell', { name: 'status goes from “draft” to “published”' }).waitFor()
+    await page.getByLabel('Also try again what was set aside').check()
+    await page.getByRole('button', { name: 'Sweep now' }).click()
+    await page.getByText('Swept: 0 updated, 0 deleted, 1 set aside.').waitFor()
+    await page.getByText(/violates check constraint "published_posts_have_titles"/).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'transitions')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await seriousFindings(page)).toEqual([])
+    await page.route('**/api/v1/transitions', (route) => route.fulfill({ json: { transitions: [] } }))
+    await page.reload()
+    await page.getByText('has declared no transitions').waitFor()
+    expect(await page.getByRole('button', { name: 'Sweep now' }).count()).toBe(0)
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'no-transitions')
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
+  it('audits, shows what is found, and what the doctor would mend', async () => {
+    const { page, complaints, close } = await visit(browser, `${site.url}/audit`)
+    await page.getByText('escapement schedules resume feed:prices').waitFor()
+    await page.route('**/api/v1/audit?*', () => {}, { times: 1 })
+    await page.getByRole('button', { name: 'Audit now' }).click()
+    await page.getByText('0 of 59 schedules').waitFor()
+    await page.getByRole('button', { name: 'Stop' }).click()
+    await page.getByText('Stopped.').waitFor()
+    await page.getByRole('button', { name: 'Audit now' }).click()
+    await page.getByText(/ occurrences? of 59 schedules: each has one answer\.$/).waitFor()
+    await site.escapement.database.query(
+      `insert into escapement.skips
+       select r.schedule_id, r.scope, 1, r.plan_time, r.plan_time, 'missed', r.plan_time
+       from escapement.runs as r join escapement.schedules as s on s.id = r.schedule_id
+       where s.name = 'feed:prices' limit 1`,
+    )
+    await page.getByRole('button', { name: 'Audit again' }).click()
+    await page.getByText('1 found.').waitFor()
+    await page
+      .getByRole('row')
+      .filter({ hasText: 'a scheduled run and a skip' })
+      .getByText('double')
+      .waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await lookAtEveryWidth(page, 'audit')
+    await page.emulateMedia({ colorScheme: 'dark' })
+    expect(await seriousFindings(page)).toEqual([])
+    expect(complaints()).toEqual([])
+    await close()
+  })
+
   it('takes a locale that Intl refuses, a switch of scheme, and an address that leads nowhere', async () => {
     const { page, complaints, close } = await visit(browser, `${site.url}/schedules/of/nothing`)
     await page.getByRole('heading', { name: 'Nothing here' }).waitFor()
@@ -143,7 +214,22 @@ describe('with tokens, under a prefix', () => {
     await page.getByText('eve', { exact: true }).waitFor()
     await page.getByRole('heading', { name: 'Recent failures' }).waitFor()
     expect(await page.getByRole('button', { name: /claiming/ }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Transitions' }).click()
+    await page.getByRole('rowheader', { name: 'publish_at' }).waitFor()
+    expect(await page.getByRole('button', { name: 'Sweep now' }).count()).toBe(0)
+    await page.getByRole('link', { name: 'Audit' }).click()
+    await page.getByRole('button', { name: 'Audit now' }).waitFor()
+    expect(await page.getByRole('heading', { name: 'Doctor' }).count()).toBe(0)
     expect(complaints()).toEqual([])
+    await page.getByRole('button', { name: 'Log out' }).click()
+    const ofOne = await site.escapement.tokens.create({ name: 'fay', role: 'admin', group: 'feeds' })
+    await page.getByLabel('Token').fill(ofOne.token)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('heading', { name: 'Not for one group' }).waitFor()
+    expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
+      'Overview',
+      'Schedules',
+    ])
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Token').waitFor()
     await close()

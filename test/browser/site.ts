@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import http from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { createEscapement, type Escapement } from '../../src/escapement.js'
-import { cron, every } from '../../src/index.js'
+import { cron, every, set, softDelete } from '../../src/index.js'
 import { createHandler } from '../../src/server/handler.js'
 import { toNodeHandler } from '../../src/server/node.js'
 import { serve } from '../../src/server/serve.js'
@@ -26,6 +26,7 @@ export async function openSite(database: string | Database, schema = 'escapement
     },
   })
   await putSchedules(escapement)
+  await declarePosts(escapement, schema)
   await escapement.start()
   const broken = new Promise((resolve) => escapement.on('schedule.broken', resolve))
   await escapement.schedules.put('feed:prices', {
@@ -67,6 +68,27 @@ async function putSchedules({ schedules }: Escapement): Promise<void> {
   })
   await schedules.put('cleanup', { job, timing: every('6 hours'), group: 'upkeep' })
   await schedules.pause('cleanup', { reason: 'until the new disks are in', actor: 'ann' })
+}
+
+/** Two posts that are to come, and one that is due and that its table refuses. */
+async function declarePosts({ database, transitions }: Escapement, schema: string): Promise<void> {
+  await database.query(
+    `create table ${schema}.posts (
+       id int primary key, title text, status text not null default 'draft',
+       publish_at timestamptz, expires_at timestamptz, deleted_at timestamptz,
+       constraint published_posts_have_titles check (status = 'draft' or title is not null))`,
+  )
+  await database.query(
+    `insert into ${schema}.posts (id, title, publish_at, expires_at) values
+       (1, 'Escapements', now() + interval '3 hours', now() + interval '9 days'),
+       (2, 'Pendulums', now() + interval '2 days', null),
+       (3, null, now() - interval '1 minute', null)`,
+  )
+  await transitions.declare(`${schema}.posts`, {
+    softDelete: 'deleted_at',
+    fields: { publish_at: set('status', { from: 'draft', to: 'published' }), expires_at: softDelete() },
+  })
+  await transitions.sweep()
 }
 
 /** The same under a prefix, in an application of node:http. */
