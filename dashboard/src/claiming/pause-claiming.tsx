@@ -6,6 +6,7 @@ import { Button } from '../parts/button.tsx'
 import { CopyCommand } from '../parts/copy-command.tsx'
 import { Failure } from '../parts/failure.tsx'
 import { inputStyle } from '../parts/field.tsx'
+import { quoted } from '../parts/quoted.ts'
 
 /** Asks for a reason first: whoever finds it paused at night wants to know. */
 export function PauseClaiming() {
@@ -68,9 +69,4 @@ export function PauseClaiming() {
       </dialog>
     </>
   )
-}
-
-/** As one word for a shell. */
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -4,6 +4,7 @@ const TONES = {
   good: 'bg-good-tint text-good',
   warn: 'bg-warn-tint text-warn',
   bad: 'bg-bad-tint text-bad',
+  busy: 'bg-raised text-accent',
   quiet: 'bg-raised text-muted',
 } as const
 

@@ -1,11 +1,9 @@
-import { useId } from 'react'
-import { inputStyle } from '../../parts/field.tsx'
-import { TypedFilter } from './typed-filter.tsx'
+import { ChosenFilter } from '../../parts/chosen-filter.tsx'
+import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { type Filter, type FilterChange, STATES } from './use-filter.ts'
 
 /** By words, state, group and job; the server does the search. */
 export function Filters({ filter, onChange }: { filter: Filter; onChange: (change: FilterChange) => void }) {
-  const id = useId()
   return (
     <search>
       <form
@@ -19,24 +17,13 @@ export function Filters({ filter, onChange }: { filter: Filter; onChange: (chang
           onChange={(q) => onChange({ q })}
           className="col-span-2 md:col-span-1"
         />
-        <div className="col-span-2 grid min-w-0 gap-1 md:col-span-1">
-          <label htmlFor={id} className="text-muted text-xs">
-            State
-          </label>
-          <select
-            id={id}
-            className={inputStyle}
-            value={filter.state ?? ''}
-            onChange={({ target }) => onChange({ state: target.value })}
-          >
-            <option value="">Any</option>
-            {STATES.map((state) => (
-              <option key={state} value={state}>
-                {state[0]!.toUpperCase() + state.slice(1)}
-              </option>
-            ))}
-          </select>
-        </div>
+        <ChosenFilter
+          label="State"
+          choices={STATES}
+          value={filter.state ?? ''}
+          onChange={(state) => onChange({ state })}
+          className="col-span-2 md:col-span-1"
+        />
         <TypedFilter
           label="Group"
           placeholder="Any"

@@ -1,5 +1,5 @@
 import { Link, useLocation, useSearchParams } from 'wouter'
-import { buttonStyle } from '../../parts/button.tsx'
+import { buttonStyle } from './button.tsx'
 
 /** To the next page and to the first: a page knows what follows it, and the browser where it came from. */
 export function Pager({ pageToken, next }: { pageToken: string | undefined; next: string | null }) {

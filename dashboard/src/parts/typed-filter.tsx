@@ -1,18 +1,27 @@
 import { useEffect, useEffectEvent, useId, useRef, useState } from 'react'
-import { inputStyle } from '../../parts/field.tsx'
+import { inputStyle } from './field.tsx'
 
 const PAUSE_MS = 250
 
 export interface TypedFilterProps {
   label: string
-  placeholder: string
+  placeholder?: string
+  /** A moment is typed as it is on the wall here. */
+  type?: 'search' | 'datetime-local'
   value: string
   onChange: (value: string) => void
   className?: string
 }
 
 /** A text that counts when whoever types it pauses. */
-export function TypedFilter({ label, placeholder, value, onChange, className = '' }: TypedFilterProps) {
+export function TypedFilter({
+  label,
+  placeholder,
+  type = 'search',
+  value,
+  onChange,
+  className = '',
+}: TypedFilterProps) {
   const id = useId()
   const [typed, setTyped] = useState(value)
   const known = useRef(value)
@@ -42,10 +51,10 @@ export function TypedFilter({ label, placeholder, value, onChange, className = '
       </label>
       <input
         id={id}
-        type="search"
+        type={type}
         className={inputStyle}
         placeholder={placeholder}
-        maxLength={200}
+        {...(type === 'search' ? { maxLength: 200 } : { max: '9999-12-31T23:59' })}
         value={typed}
         onChange={({ target }) => setTyped(target.value)}
       />
