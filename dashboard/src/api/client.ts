@@ -3,6 +3,8 @@ import { createHttpClient, type Result } from '../../../src/http-client/index.js
 export { EscapementError } from '../../../src/http-client/index.js'
 
 export type Schedule = Result<'getSchedule'>
+export type RunDetails = Result<'getRun'>
+export type Run = RunDetails['run']
 export type Session = Result<'getSession'>
 export type Stats = Result<'getStats'>
 export type Queue = Result<'listQueues'>['queues'][number]

@@ -84,3 +84,18 @@ export const schedulesQuery = (filter: NonNullable<Query<'listSchedules'>>) =>
     placeholderData: keepPreviousData,
     refetchInterval: NOW_AND_THEN_MS,
   })
+
+export const runsQuery = (filter: NonNullable<Query<'listRuns'>>) =>
+  queryOptions({
+    queryKey: ['runs', 'list', filter],
+    queryFn: ({ signal }) => client.runs.list(filter, { signal }),
+    placeholderData: keepPreviousData,
+    refetchInterval: NOW_AND_THEN_MS,
+  })
+
+export const runQuery = (id: string) =>
+  queryOptions({
+    queryKey: ['runs', 'one', id],
+    queryFn: ({ signal }) => client.runs.get(id, { signal }),
+    refetchInterval: NOW_AND_THEN_MS,
+  })

@@ -1,6 +1,8 @@
 import type { ComponentType } from 'react'
 import { AuditPage } from './audit/audit-page.tsx'
 import { OverviewPage } from './overview/overview-page.tsx'
+import { RunPage } from './run/run-page.tsx'
+import { RunsPage } from './runs/runs-page.tsx'
 import { SchedulesPage } from './schedules/schedules-page.tsx'
 import { TransitionsPage } from './transitions/transitions-page.tsx'
 import { WorkersPage } from './workers/workers-page.tsx'
@@ -18,6 +20,8 @@ export interface PageEntry {
 export const PAGES: readonly PageEntry[] = [
   { path: '/', page: OverviewPage, title: 'Overview' },
   { path: '/schedules', page: SchedulesPage, title: 'Schedules' },
+  { path: '/runs', page: RunsPage, title: 'Runs' },
+  { path: '/runs/:id', page: RunPage },
   { path: '/transitions', page: TransitionsPage, title: 'Transitions', isOfAll: true },
   { path: '/workers', page: WorkersPage, title: 'Workers', isOfAll: true },
   { path: '/audit', page: AuditPage, title: 'Audit', isOfAll: true },

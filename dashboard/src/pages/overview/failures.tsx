@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import { Link } from 'wouter'
 import { failuresQuery } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
@@ -17,7 +18,12 @@ export function Failures() {
               {runs.map(({ id, job, error, attempt, finishedAt, eligibleAt }) => (
                 <li key={id} className="grid gap-0.5 px-4 py-2">
                   <div className="flex items-baseline justify-between gap-3">
-                    <span className="min-w-0 truncate font-medium">{job}</span>
+                    <Link
+                      href={`/runs/${id}`}
+                      className="min-w-0 truncate font-medium underline-offset-2 hover:text-accent hover:underline"
+                    >
+                      {job}
+                    </Link>
                     <Moment at={finishedAt ?? eligibleAt} className="text-muted text-xs" />
                   </div>
                   <div className="truncate text-bad" title={error?.message}>

@@ -4,6 +4,7 @@ const TONES = {
   good: 'border-good/35 bg-good-tint text-good',
   warn: 'border-warn/35 bg-warn-tint text-warn',
   bad: 'border-bad/35 bg-bad-tint text-bad',
+  busy: 'border-accent/35 bg-surface text-accent',
   quiet: 'border-line bg-surface text-muted',
 } as const
 

@@ -1,0 +1,58 @@
+import { Link } from 'wouter'
+import type { Run } from '../../api/client.ts'
+import { bodyCell, numberCell } from '../../parts/table.tsx'
+import { Duration } from '../../runs/duration.tsx'
+import { RunState } from '../../runs/run-state.tsx'
+import { endingError, isWrong } from '../../runs/standing.ts'
+import { Moment } from '../../time/moment.tsx'
+
+export function RunRow({ run }: { run: Run }) {
+  const { id, job, state, trigger, attempt, scope, queue } = run
+  const error = endingError(run)
+  return (
+    <tr>
+      <th scope="row" className={`${bodyCell} w-full max-w-0`}>
+        <Link
+          href={`/runs/${id}`}
+          className="font-medium underline-offset-2 [overflow-wrap:anywhere] hover:text-accent hover:underline"
+        >
+          {job}
+        </Link>
+        {error !== null && (
+          <div
+            className={`truncate text-xs ${isWrong(run) ? 'text-bad' : 'text-muted'}`}
+            title={error.message}
+          >
+            {error.message.split('\n')[0]}
+          </div>
+        )}
+        <div className="flex flex-wrap gap-x-3 text-muted text-xs">
+          <span className="min-w-0 truncate font-mono">{id}</span>
+          {queue !== 'default' && <span>in {queue}</span>}
+          {scope !== null && scope !== 'global' && <span>for {scope}</span>}
+        </div>
+        <div className="flex flex-wrap gap-x-3 text-muted text-xs md:hidden">
+          <span>{trigger}</span>
+          <Planned run={run} />
+          <Duration run={run} />
+        </div>
+      </th>
+      <td className={bodyCell}>
+        <RunState state={state} />
+      </td>
+      <td className={`${bodyCell} max-md:hidden`}>{trigger}</td>
+      <td className={`${bodyCell} whitespace-nowrap max-md:hidden`}>
+        <Planned run={run} />
+      </td>
+      <td className={`${numberCell} max-md:hidden`}>
+        <Duration run={run} />
+      </td>
+      <td className={`${numberCell} max-lg:hidden`}>{attempt === 0 ? '–' : attempt}</td>
+    </tr>
+  )
+}
+
+/** Its plan time; when it was asked for where it has none. */
+function Planned({ run: { planTime, createdAt } }: { run: Run }) {
+  return <Moment at={planTime ?? createdAt} show="local" />
+}

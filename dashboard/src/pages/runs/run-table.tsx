@@ -1,0 +1,38 @@
+import type { Run } from '../../api/client.ts'
+import { headCell, Table } from '../../parts/table.tsx'
+import { RunRow } from './run-row.tsx'
+
+/** Where there is little room, what has no column is told under the job. */
+export function RunTable({ runs }: { runs: readonly Run[] }) {
+  return (
+    <Table label="Runs">
+      <thead>
+        <tr>
+          <th scope="col" className={headCell}>
+            Run of
+          </th>
+          <th scope="col" className={headCell}>
+            State
+          </th>
+          <th scope="col" className={`${headCell} max-md:hidden`}>
+            Trigger
+          </th>
+          <th scope="col" className={`${headCell} max-md:hidden`}>
+            Planned
+          </th>
+          <th scope="col" className={`${headCell} text-right max-md:hidden`}>
+            Took
+          </th>
+          <th scope="col" className={`${headCell} text-right max-lg:hidden`}>
+            Attempt
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {runs.map((run) => (
+          <RunRow key={run.id} run={run} />
+        ))}
+      </tbody>
+    </Table>
+  )
+}
