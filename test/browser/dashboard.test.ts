@@ -229,6 +229,7 @@ describe('with tokens, under a prefix', () => {
     expect(await page.getByRole('navigation').getByRole('link').allTextContents()).toEqual([
       'Overview',
       'Schedules',
+      'Runs',
     ])
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Token').waitFor()

@@ -12,6 +12,8 @@ import type { Database } from '../../src/store/database.js'
 export interface Site {
   escapement: Escapement
   url: string
+  /** Lets the runs of `export-orders` end. */
+  finishExports(): void
   close(): Promise<void>
 }
 
@@ -23,6 +25,19 @@ export async function openSite(database: string | Database, schema = 'escapement
     retry: { attempts: 1 },
     handler: () => {
       throw new Error('The feed at https://feeds.example.com/prices.xml answered 502')
+    },
+  })
+  let finishExports = () => {}
+  const exported = new Promise<void>((resolve) => {
+    finishExports = resolve
+  })
+  escapement.job('export-orders', {
+    retry: { attempts: 1 },
+    async handler({ attempt, progress }) {
+      if (attempt === 1) throw new Error('The warehouse is closed\nOpening hours: 8 to 18')
+      progress(0.4, '400 of 1,000 orders')
+      await exported
+      return { orders: 1_000 }
     },
   })
   await putSchedules(escapement)
@@ -40,7 +55,9 @@ export async function openSite(database: string | Database, schema = 'escapement
   return {
     escapement,
     url: server.url,
+    finishExports,
     async close() {
+      finishExports()
       await server.close()
       await escapement.close()
     },
