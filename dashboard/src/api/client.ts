@@ -12,7 +12,6 @@ export type Worker = Result<'listWorkers'>['workers'][number]
 export type Job = Result<'listJobs'>['jobs'][number]
 export type Transition = Result<'listTransitions'>['transitions'][number]
 export type SweepReport = Result<'sweepTransitions'>
-export type AuditReport = Result<'getAudit'>
 export type Diagnosis = Result<'getDiagnosis'>
 
 /** Where the server has mounted us, without a slash at the end: the page's `<base>` says it. */

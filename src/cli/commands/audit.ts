@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { HttpClient, Result } from '../../http-client/index.js'
+import { auditWhole, MISTAKES, type WholeAudit } from '../../http-client/whole-audit.js'
 import { colours } from '../colours.js'
 import { type ConnectionFlags, withConnection, withConnectionFlags } from '../connection.js'
 import { EXIT_STATUS } from '../exit-status.js'
@@ -13,13 +13,9 @@ interface AuditFlags extends ConnectionFlags, JsonFlag {
   to?: string
 }
 
-type Report = Omit<Result<'getAudit'>, 'nextPageToken'>
-type Finding = Report['missing'][number]
+type Finding = WholeAudit['missing'][number]
 
-/** Schedules that are asked for at once: seldom more than a second's work. */
-const PAGE = 1_000
 const MOST_SHOWN = 50
-const MISTAKES = ['missing', 'double', 'unexpected'] as const
 
 export function addAudit(program: Command): void {
   withJsonFlag(withConnectionFlags(program.command('audit')))
@@ -41,44 +37,18 @@ export function addAudit(program: Command): void {
     )
     .action((flags: AuditFlags, command: Command) =>
       withConnection(flags, command, async (client) => {
-        const report = await auditAll(client, flags)
+        const { from, to } = flags
+        const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
+        const report = await withProgress('auditing schedules', ({ update }) =>
+          auditWhole(client, range, update),
+        )
         show(flags, report, () => describeReport(report))
         if (MISTAKES.some((kind) => report[kind].length > 0)) process.exitCode = EXIT_STATUS.failed
       }),
     )
 }
 
-/** Page after page, so that whoever waits sees how far it has come, and no answer takes long. */
-function auditAll(client: HttpClient, { from, to }: AuditFlags): Promise<Report> {
-  return withProgress('auditing schedules', async (progress) => {
-    const range = { ...(from !== undefined && { from }), ...(to !== undefined && { to }) }
-    const { schedules } = await client.stats()
-    const total = Object.values(schedules).reduce((sum, count) => sum + count, 0)
-    const whole: Report = {
-      schedules: 0,
-      occurrences: 0,
-      missing: [],
-      double: [],
-      unexpected: [],
-      zoneData: [],
-    }
-    for (let pageToken: string | null = null; ; ) {
-      const page: Result<'getAudit'> = await client.audit({
-        ...range,
-        limit: PAGE,
-        ...(pageToken !== null && { pageToken }),
-      })
-      whole.schedules += page.schedules
-      whole.occurrences += page.occurrences
-      for (const kind of [...MISTAKES, 'zoneData'] as const) whole[kind].push(...page[kind])
-      progress.update(whole.schedules, Math.max(total, whole.schedules))
-      pageToken = page.nextPageToken
-      if (pageToken === null) return whole
-    }
-  })
-}
-
-function describeReport(report: Report): string {
+function describeReport(report: WholeAudit): string {
   const mistakes = MISTAKES.flatMap((kind) => rowsOf(kind, report[kind]))
   const explained = rowsOf('zone_data', report.zoneData)
   const count = (value: number) => value.toLocaleString('en')

@@ -104,7 +104,7 @@ export async function examineQuarantine(
   found.push(...(await readWithin(store, withinMs, (session) => listSetAsideElsewhere(session, elsewhere))))
   return told('quarantined', found, ({ table, field, rows, key, message }) => ({
     subject: `${table} by ${field}`,
-    detail: `${rows >= MOST_COUNTED ? 'at least ' : ''}${rows} rows could not be changed, first ${key}: ${message}`,
+    detail: `${rows >= MOST_COUNTED ? 'at least ' : ''}${rows} ${rows === 1 ? 'row' : 'rows'} could not be changed, first ${key}: ${message}`,
     fix: 'mend the rows, which then are tried again by themselves; if the fault was elsewhere, have all of them tried again',
     command: 'escapement sweep --quarantined',
   }))

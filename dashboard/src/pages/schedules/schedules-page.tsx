@@ -1,10 +1,8 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
-import { EscapementError } from '../../api/client.ts'
 import { schedulesQuery } from '../../api/queries.ts'
-import { Failure } from '../../parts/failure.tsx'
+import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
-import { Pager } from '../../parts/pager.tsx'
 import { Filters } from './filters.tsx'
 import { NoSchedules } from './no-schedules.tsx'
 import { ScheduleTable } from './schedule-table.tsx'
@@ -18,9 +16,6 @@ export function SchedulesPage() {
   )
   const [focused, setFocused] = useState(0)
   const { data, error, isPlaceholderData } = query
-  // A token is of one filter, and of one server.
-  const isOldToken =
-    pageToken !== undefined && error instanceof EscapementError && error.code === 'option_invalid'
   const clear = () => {
     change({ q: '', state: '', group: '', job: '' })
     setFocused(focused + 1)
@@ -28,31 +23,15 @@ export function SchedulesPage() {
   return (
     <Page title="Schedules">
       <Filters key={focused} filter={filter} onChange={change} />
-      {error && (
-        <Failure
-          error={error}
-          {...(isOldToken && { what: 'This page is not there any more: go to the first.' })}
-        />
-      )}
-      {data && (
-        <div
-          aria-busy={isPlaceholderData}
-          className={`min-w-0 overflow-hidden rounded-lg border border-line bg-surface ${isPlaceholderData ? 'opacity-60' : ''}`}
-        >
-          {data.schedules.length > 0 && <ScheduleTable schedules={data.schedules} onFilter={change} />}
-          {data.schedules.length === 0 && data.nextPageToken === null && pageToken === undefined && (
-            <NoSchedules isFiltered={isFiltered} onClear={clear} />
-          )}
-          {data.schedules.length === 0 && (data.nextPageToken !== null || pageToken !== undefined) && (
-            <p className="p-4 text-muted">
-              {data.nextPageToken === null
-                ? 'There are no more.'
-                : 'None among those that were looked through; there may be more on the next page.'}
-            </p>
-          )}
-        </div>
-      )}
-      <Pager pageToken={pageToken} next={data?.nextPageToken ?? null} />
+      <Listing
+        page={data && { count: data.schedules.length, nextPageToken: data.nextPageToken }}
+        pageToken={pageToken}
+        error={error}
+        isBusy={isPlaceholderData}
+        empty={<NoSchedules isFiltered={isFiltered} onClear={clear} />}
+      >
+        <ScheduleTable schedules={data?.schedules ?? []} onFilter={change} />
+      </Listing>
     </Page>
   )
 }
