@@ -611,7 +611,7 @@ describe('the log', () => {
     expect(await h.escapement.doctor()).toMatchObject([{ detail: expect.stringMatching(/^3 rows/) }])
     await h.sql(`delete from things where id <> 'bad'`)
     expect(await h.transitions.list()).toMatchObject([{ quarantined: 1 }])
-    expect(await h.escapement.doctor()).toMatchObject([{ detail: expect.stringMatching(/^1 rows/) }])
+    expect(await h.escapement.doctor()).toMatchObject([{ detail: expect.stringMatching(/^1 row /) }])
     await h.sql('delete from things')
     expect(await h.escapement.doctor()).toEqual([])
   })
