@@ -1,4 +1,5 @@
 import { QueryClientProvider, useQuery } from '@tanstack/react-query'
+import { Suspense } from 'react'
 import { Route, Router, Switch } from 'wouter'
 import { basePath, EscapementError } from './api/client.ts'
 import { Live } from './api/live.tsx'
@@ -29,12 +30,18 @@ function Views() {
   return (
     <Live>
       <Shell session={session}>
-        <Switch>
-          {PAGES.map(({ path, page, isOfAll }) => (
-            <Route key={path} path={path} component={isOfAll && session.group !== null ? OfAllPage : page} />
-          ))}
-          <Route component={NotFoundPage} />
-        </Switch>
+        <Suspense>
+          <Switch>
+            {PAGES.map(({ path, page, isOfAll }) => (
+              <Route
+                key={path}
+                path={path}
+                component={isOfAll && session.group !== null ? OfAllPage : page}
+              />
+            ))}
+            <Route component={NotFoundPage} />
+          </Switch>
+        </Suspense>
       </Shell>
     </Live>
   )

@@ -12,7 +12,7 @@ import { DASHBOARD_POLICY } from './security-headers.js'
 /** One folder beside this one in the package; from the sources it is what was built last. */
 const FOLDER = new URL('../../dist/dashboard/', import.meta.url)
 /** The first part of the address of each view. */
-const VIEWS = ['schedules', 'runs', 'calendar', 'transitions', 'workers', 'tokens', 'audit']
+const VIEWS = ['schedules', 'new-schedule', 'runs', 'calendar', 'transitions', 'workers', 'tokens', 'audit']
 /** As it is in the page that was built. */
 const BASE = '<base href="./" />'
 const ASSETS = '/assets/'

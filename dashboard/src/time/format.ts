@@ -23,20 +23,38 @@ const WHOLE = {
   timeZoneName: 'short',
 } as const
 
+/** Undefined stands for the browser's zone. */
+type Zone = string | undefined
+const inZone = (zone: Zone) => (zone === undefined ? {} : { timeZone: zone })
+
 /** The time of day alone. */
-export function clockTime(at: Date): string {
-  return formatOf(TIME).format(at)
+export function clockTime(at: Date, zone?: Zone): string {
+  return formatOf({ ...TIME, ...inZone(zone) }).format(at)
+}
+
+/** The date alone, in figures: to compare, and as a key. */
+export function dayOf(at: Date, zone?: Zone): string {
+  const parts = formatOf({
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    ...inZone(zone),
+  }).formatToParts(at)
+  const part = (type: string) => parts.find((each) => each.type === type)?.value
+  return `${part('year')}-${part('month')}-${part('day')}`
 }
 
 /** As short as it is clear: the time of day today, and the date with it on other days. */
-export function shortTime(at: Date, now: Date): string {
-  if (at.toDateString() === now.toDateString()) return clockTime(at)
-  const isThisYear = at.getFullYear() === now.getFullYear()
+export function shortTime(at: Date, now: Date, zone?: Zone): string {
+  const [day, today] = [dayOf(at, zone), dayOf(now, zone)]
+  if (day === today) return clockTime(at, zone)
+  const isThisYear = day.slice(0, 4) === today.slice(0, 4)
   return formatOf({
     ...TIME,
     day: 'numeric',
     month: 'short',
     ...(!isThisYear && { year: 'numeric' }),
+    ...inZone(zone),
   }).format(at)
 }
 

@@ -1,5 +1,6 @@
 import { everyZone, shortTime } from './format.ts'
 import { relative } from './relative.ts'
+import { useShownZone } from './shown-zone.tsx'
 import { useNow } from './use-now.ts'
 
 export interface MomentProps {
@@ -12,13 +13,14 @@ export interface MomentProps {
   className?: string
 }
 
-/** An instant: how far away, or when here; in UTC and in its own zone when it is pointed at. */
+/** An instant: how far away, or when in the zone that is shown; in UTC and in its own zone when it is pointed at. */
 export function Moment({ at, zone, show = 'relative', className = '' }: MomentProps) {
   const now = useNow()
+  const shown = useShownZone()
   const instant = new Date(at)
   return (
     <time dateTime={at} title={everyZone(instant, zone)} className={`whitespace-nowrap ${className}`}>
-      {show === 'relative' ? relative(instant, now) : shortTime(instant, now)}
+      {show === 'relative' ? relative(instant, now) : shortTime(instant, now, shown)}
     </time>
   )
 }

@@ -4,9 +4,9 @@ import type { RunDetails } from '../../api/client.ts'
 import { Duration } from '../../runs/duration.tsx'
 import { RunState } from '../../runs/run-state.tsx'
 import { isOpen } from '../../runs/standing.ts'
+import { zoneOf } from '../../schedules/timing-words.ts'
 import { count } from '../../time/format.ts'
 import { Moment } from '../../time/moment.tsx'
-import { zoneOf } from '../schedules/timing-words.ts'
 
 const linkStyle = 'text-accent underline-offset-2 [overflow-wrap:anywhere] hover:underline'
 

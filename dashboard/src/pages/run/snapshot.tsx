@@ -1,7 +1,7 @@
 import type { RunDetails } from '../../api/client.ts'
 import { Card } from '../../parts/card.tsx'
 import { JsonText } from '../../parts/json-text.tsx'
-import { timingInWords } from '../schedules/timing-words.ts'
+import { timingInWords } from '../../schedules/timing-words.ts'
 
 /** What its schedule was when it asked for the run, and in what it is another now. */
 export function Snapshot({ details: { snapshot, drifted } }: { details: RunDetails }) {

@@ -1,8 +1,9 @@
 import type { Schedule } from '../../api/client.ts'
 import { bodyCell } from '../../parts/table.tsx'
-import { NextTime } from './next-time.tsx'
-import { ScheduleState, StateNote } from './schedule-state.tsx'
-import { timingInWords, zoneOf } from './timing-words.ts'
+import { NextTime } from '../../schedules/next-time.tsx'
+import { ScheduleLink } from '../../schedules/schedule-link.tsx'
+import { ScheduleState, StateNote } from '../../schedules/schedule-state.tsx'
+import { timingInWords, zoneOf } from '../../schedules/timing-words.ts'
 import type { FilterChange } from './use-filter.ts'
 
 export function ScheduleRow({
@@ -18,7 +19,9 @@ export function ScheduleRow({
   return (
     <tr className={schedule.state === 'broken' ? 'bg-bad-tint/60' : ''}>
       <th scope="row" className={`${bodyCell} w-full max-w-0 md:w-[32%] lg:w-[28%]`}>
-        <div className="break-words font-medium [overflow-wrap:anywhere]">{name}</div>
+        <div className="font-medium">
+          <ScheduleLink name={name} />
+        </div>
         {description !== null && (
           <div className="truncate text-muted text-xs" title={description}>
             {description}

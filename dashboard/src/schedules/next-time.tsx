@@ -1,5 +1,5 @@
-import type { Schedule } from '../../api/client.ts'
-import { Moment } from '../../time/moment.tsx'
+import type { Schedule } from '../api/client.ts'
+import { Moment } from '../time/moment.tsx'
 import { zoneOf } from './timing-words.ts'
 
 /** The next plan time: how far away, and when that is here. */

@@ -1,5 +1,5 @@
-import { describe } from '../../../../src/time/describe.js'
-import type { Schedule } from '../../api/client.ts'
+import { describe } from '../../../src/time/describe.js'
+import type { Schedule } from '../api/client.ts'
 
 const known = new Map<string, string>()
 const MOST = 2_000

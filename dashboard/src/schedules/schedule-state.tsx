@@ -1,6 +1,6 @@
-import type { Schedule } from '../../api/client.ts'
-import { Badge, type Tone } from '../../parts/badge.tsx'
-import { Moment } from '../../time/moment.tsx'
+import type { Schedule } from '../api/client.ts'
+import { Badge, type Tone } from '../parts/badge.tsx'
+import { Moment } from '../time/moment.tsx'
 
 const TONES: Readonly<Record<Schedule['state'], Tone>> = {
   active: 'good',

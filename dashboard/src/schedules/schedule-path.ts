@@ -1,0 +1,18 @@
+import { useLocation } from 'wouter'
+import { basePath } from '../api/client.ts'
+
+/** Where one schedule is shown, or a view of it. */
+export function schedulePath(name: string, view?: 'edit'): string {
+  const path = `/schedules/${encodeURIComponent(name)}`
+  return view === undefined ? path : `${path}/${view}`
+}
+
+/**
+ * The name in the address. It is read from the address itself: the router decodes a path as a whole, after which `a/b` and
+ * `a%2Fb` are the same.
+ */
+export function useScheduleName(): string {
+  useLocation()
+  const [, , segment = ''] = location.pathname.slice(basePath.length).split('/')
+  return decodeURIComponent(segment)
+}
