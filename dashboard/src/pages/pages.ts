@@ -1,4 +1,4 @@
-import type { ComponentType } from 'react'
+import { type ComponentType, lazy } from 'react'
 import { AuditPage } from './audit/audit-page.tsx'
 import { OverviewPage } from './overview/overview-page.tsx'
 import { RunPage } from './run/run-page.tsx'
@@ -20,6 +20,12 @@ export interface PageEntry {
 export const PAGES: readonly PageEntry[] = [
   { path: '/', page: OverviewPage, title: 'Overview' },
   { path: '/schedules', page: SchedulesPage, title: 'Schedules' },
+  {
+    path: '/schedules/:name',
+    page: lazy(() =>
+      import('./schedule/schedule-page.tsx').then(({ SchedulePage: page }) => ({ default: page })),
+    ),
+  },
   { path: '/runs', page: RunsPage, title: 'Runs' },
   { path: '/runs/:id', page: RunPage },
   { path: '/transitions', page: TransitionsPage, title: 'Transitions', isOfAll: true },
