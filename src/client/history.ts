@@ -1,9 +1,15 @@
-import type { RunState, RunTrigger } from '../runs/run.js'
+import type { Run } from '../runs/run.js'
 import type { SkipReason } from '../schedules/catch-up.js'
 import { FIRST_ID, type HistoryPage, type HistoryRow, listHistory } from '../store/queries/ledger.js'
 import type { Session } from '../store/store.js'
 import { formatInstant, type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
+
+/** A run without what can be large: see `runs.details` for that. */
+export type HistoryRun = Pick<
+  Run,
+  'id' | 'state' | 'trigger' | 'attempt' | 'totals' | 'error' | 'startedAt' | 'finishedAt'
+>
 
 /** One run, or one range of plan times that were skipped for one reason. */
 export interface HistoryEntry {
@@ -14,7 +20,7 @@ export interface HistoryEntry {
   firstPlanTime: Date | null
   /** The same as the first for a run. */
   lastPlanTime: Date | null
-  run: { id: string; state: RunState; trigger: RunTrigger } | null
+  run: HistoryRun | null
   reason: SkipReason | null
   /** Gives what follows this entry. */
   pageToken: string
@@ -77,8 +83,21 @@ function toEntry(row: HistoryRow): HistoryEntry {
     scope: row.scope,
     firstPlanTime: row.first_plan_time,
     lastPlanTime: row.last_plan_time,
-    run: row.run_id === null ? null : { id: row.run_id, state: row.state!, trigger: row.trigger! },
+    run: row.run_id === null ? null : runOf(row, row.run_id),
     reason: row.reason,
     pageToken: tokenOf(row),
+  }
+}
+
+function runOf(row: HistoryRow, id: string): HistoryRun {
+  return {
+    id,
+    state: row.state!,
+    trigger: row.trigger!,
+    attempt: row.attempt!,
+    totals: row.totals,
+    error: row.error_code === null ? null : { code: row.error_code, message: row.error_message ?? '' },
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
   }
 }

@@ -64,6 +64,25 @@ describe('history', () => {
     expect(await h.planTimes('s')).toEqual(['2026-03-01T12:01:00.000Z', '2026-03-01T12:02:00.000Z'])
   })
 
+  it('tells of a run when it began and ended, what it counted, and what it failed of', async () => {
+    const { h } = await open()
+    h.job('count', {
+      retry: { attempts: 1 },
+      handler({ run, totals }) {
+        totals({ rows: 3 })
+        if (run.trigger === 'scheduled') throw new Error('The disk is full')
+      },
+    })
+    await h.schedules.put('s', { ...minutely, job: 'count' })
+    await h.schedules.trigger('s')
+    await h.advance('1 minute')
+    const [scheduled, manual] = (await h.schedules.history('s')).map(({ run }) => run!)
+    const at = new Date('2026-03-01T12:01:00Z')
+    expect(scheduled).toMatchObject({ state: 'failed', attempt: 1, startedAt: at, finishedAt: at })
+    expect(scheduled!.error).toEqual({ code: 'handler_error', message: 'The disk is full' })
+    expect(manual).toMatchObject({ state: 'succeeded', totals: { rows: 3 }, error: null })
+  })
+
   it('leaves nothing out and shows nothing twice, however large its pages', async () => {
     const { h } = await open()
     await h.schedules.put('s', { ...minutely, scopes: ['a', 'b', 'c'], catchUp: 'none' })

@@ -167,6 +167,11 @@ export const HistoryEntry = z
         id,
         state: z.enum(RUN_STATES),
         trigger: z.enum(['scheduled', 'manual', 'backfill', 'direct']),
+        attempt: z.int(),
+        totals: z.record(z.string(), z.number()).nullable(),
+        error: z.object({ code: z.string(), message: z.string() }).nullable(),
+        startedAt: instant.nullable(),
+        finishedAt: instant.nullable(),
       })
       .nullable(),
     reason: z.enum(SKIP_REASONS).nullable(),

@@ -80,6 +80,12 @@ export interface HistoryRow {
   run_id: string | null
   state: RunState | null
   trigger: RunTrigger | null
+  attempt: number | null
+  totals: Record<string, number> | null
+  error_code: string | null
+  error_message: string | null
+  started_at: Date | null
+  finished_at: Date | null
   reason: SkipReason | null
 }
 
@@ -98,12 +104,12 @@ export function listHistory(
 ): Promise<HistoryRow[]> {
   return session.query<HistoryRow>(
     `(select ${RUN_TIME} as at, r.scope, r.plan_time as first_plan_time, r.plan_time as last_plan_time, r.id as run_id,
-        r.state, r.trigger, null as reason
+        r.state, r.trigger, r.attempt, r.totals, r.error_code, r.error_message, r.started_at, r.finished_at, null as reason
       from {schema}.runs as r
       where r.schedule_id = $1 and (${RUN_TIME}, r.id) < (coalesce($2::timestamptz, 'infinity'), $3::uuid)
       order by ${RUN_TIME} desc, r.id desc limit $6)
      union all
-     (select last_plan_time, scope, first_plan_time, last_plan_time, null, null, null, reason
+     (select last_plan_time, scope, first_plan_time, last_plan_time, null, null, null, null, null, null, null, null, null, reason
       from {schema}.skips
       where schedule_id = $1 and (last_plan_time, scope) < (coalesce($4::timestamptz, 'infinity'), $5::text)
       order by last_plan_time desc, scope desc limit $6)
