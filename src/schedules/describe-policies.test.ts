@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { describePolicies } from './describe-policies.js'
+import { describeDefaults, describePolicies } from './describe-policies.js'
 import { type PolicyFields, readPolicies } from './policies.js'
 
 const words = (fields: PolicyFields, kind = 'cron') =>
@@ -39,5 +39,21 @@ describe('policies in words', () => {
     [{ deleteWhenDone: true }, 'Deleted when no plan time is left'],
   ])('%j', (fields, sentence) => {
     expect(words(fields)).toEqual([sentence])
+  })
+
+  it('say what the rest comes to, to whoever asks for that too', () => {
+    const rest = (fields: PolicyFields, kind = 'cron') =>
+      describeDefaults(
+        readPolicies(fields, kind, (field, message) => expect.fail(`${field}: ${message}`)),
+        kind,
+      )
+    expect(rest({})).toEqual([
+      'Of plan times that were missed the newest runs',
+      'Runs while an earlier run is open, too',
+      'On time is what is less than 1 minute late',
+      'Goes on whatever fails',
+    ])
+    expect(rest({ catchUp: 'none', overlap: 'skip', grace: '5m', breaker: { failures: 1 } })).toEqual([])
+    expect(rest({ overlap: 'skip' }, 'after')).not.toContain('Runs while an earlier run is open, too')
   })
 })

@@ -16,6 +16,19 @@ export function describePolicies(policies: Policies, kind: string): string[] {
   return words
 }
 
+/** The rest: what the policies that were left as they are by default come to. */
+export function describeDefaults(policies: Policies, kind: string): string[] {
+  const { catchUp, overlap, grace, breaker } = policies
+  const words: string[] = []
+  if (catchUp === 'latest' && describeCatchUp(policies, kind).length === 0) {
+    words.push('Of plan times that were missed the newest runs')
+  }
+  if (kind !== 'after' && overlap === 'allow') words.push('Runs while an earlier run is open, too')
+  if (grace === POLICY_DEFAULTS.grace) words.push(`On time is what is less than ${grace} late`)
+  if (breaker === null) words.push('Goes on whatever fails')
+  return words
+}
+
 function describeCatchUp({ catchUp, catchUpWindow, catchUpLimit }: Policies, kind: string): string[] {
   const isDefault = catchUpWindow === defaultWindow(catchUp, kind)
   const within = catchUpWindow === null ? '' : `, if it is less than ${catchUpWindow} late`
