@@ -1,7 +1,15 @@
+import type { ReactNode } from 'react'
 import { EscapementError } from '../api/client.ts'
 
+interface FailureProps {
+  error: Error | null
+  what?: string
+  /** What to do about it. */
+  children?: ReactNode
+}
+
 /** What went wrong, where it went wrong, in the server's own words. */
-export function Failure({ error, what }: { error: Error | null; what?: string }) {
+export function Failure({ error, what, children }: FailureProps) {
   if (error === null) return null
   const code = error instanceof EscapementError ? error.code : undefined
   return (
@@ -9,6 +17,7 @@ export function Failure({ error, what }: { error: Error | null; what?: string })
       {what !== undefined && <strong className="font-semibold">{what} </strong>}
       {error.message}
       {code !== undefined && <code className="ml-2 font-mono text-xs opacity-90">{code}</code>}
+      {children}
     </div>
   )
 }

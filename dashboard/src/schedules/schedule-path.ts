@@ -14,5 +14,14 @@ export function schedulePath(name: string, view?: 'edit'): string {
 export function useScheduleName(): string {
   useLocation()
   const [, , segment = ''] = location.pathname.slice(basePath.length).split('/')
-  return decodeURIComponent(segment)
+  return nameOf(segment)
+}
+
+/** Anybody can write an address: one with a `%` that stands for nothing is taken as it is. */
+function nameOf(segment: string): string {
+  try {
+    return decodeURIComponent(segment)
+  } catch {
+    return segment
+  }
 }

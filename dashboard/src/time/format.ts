@@ -46,14 +46,31 @@ export function dayOf(at: Date, zone?: Zone): string {
 
 /** As short as it is clear: the time of day today, and the date with it on other days. */
 export function shortTime(at: Date, now: Date, zone?: Zone): string {
+  return formatOf({ ...TIME, ...dayUnlessToday(at, now, zone), ...inZone(zone) }).format(at)
+}
+
+/** The same to the second. */
+export function exactTime(at: Date, now: Date, zone?: Zone): string {
+  const time = { ...TIME, second: '2-digit' } as const
+  return formatOf({ ...time, ...dayUnlessToday(at, now, zone), ...inZone(zone) }).format(at)
+}
+
+function dayUnlessToday(at: Date, now: Date, zone: Zone): Intl.DateTimeFormatOptions {
   const [day, today] = [dayOf(at, zone), dayOf(now, zone)]
-  if (day === today) return clockTime(at, zone)
+  if (day === today) return {}
   const isThisYear = day.slice(0, 4) === today.slice(0, 4)
+  return { day: 'numeric', month: 'short', ...(!isThisYear && { year: 'numeric' }) }
+}
+
+/** All that a person wants to know of a time to come: the day of the week, the date, the time and its zone. */
+export function longTime(at: Date, zone?: Zone): string {
   return formatOf({
     ...TIME,
+    weekday: 'short',
     day: 'numeric',
     month: 'short',
-    ...(!isThisYear && { year: 'numeric' }),
+    year: 'numeric',
+    timeZoneName: 'short',
     ...inZone(zone),
   }).format(at)
 }

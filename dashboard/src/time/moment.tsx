@@ -1,4 +1,4 @@
-import { everyZone, shortTime } from './format.ts'
+import { everyZone, exactTime, shortTime } from './format.ts'
 import { relative } from './relative.ts'
 import { useShownZone } from './shown-zone.tsx'
 import { useNow } from './use-now.ts'
@@ -9,7 +9,7 @@ export interface MomentProps {
   /** That of the schedule. */
   zone?: string | undefined
   /** What is shown; the rest is told when it is pointed at. */
-  show?: 'relative' | 'local'
+  show?: 'relative' | 'local' | 'exact'
   className?: string
 }
 
@@ -20,7 +20,9 @@ export function Moment({ at, zone, show = 'relative', className = '' }: MomentPr
   const instant = new Date(at)
   return (
     <time dateTime={at} title={everyZone(instant, zone)} className={`whitespace-nowrap ${className}`}>
-      {show === 'relative' ? relative(instant, now) : shortTime(instant, now, shown)}
+      {show === 'relative' ? relative(instant, now) : SHOWN[show](instant, now, shown)}
     </time>
   )
 }
+
+const SHOWN = { local: shortTime, exact: exactTime } as const

@@ -1,6 +1,6 @@
-import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import type { RunDetails } from '../../api/client.ts'
+import { Dash, Fact, Facts, When } from '../../parts/fact.tsx'
 import { Duration } from '../../runs/duration.tsx'
 import { RunState } from '../../runs/run-state.tsx'
 import { isOpen } from '../../runs/standing.ts'
@@ -11,10 +11,10 @@ import { Moment } from '../../time/moment.tsx'
 const linkStyle = 'text-accent underline-offset-2 [overflow-wrap:anywhere] hover:underline'
 
 /** What it is and where it stands, each with its name. */
-export function Facts({ details: { run, schedule, snapshot, lease } }: { details: RunDetails }) {
+export function RunFacts({ details: { run, schedule, snapshot, lease } }: { details: RunDetails }) {
   const zone = snapshot ? zoneOf(snapshot.timing) : undefined
   return (
-    <dl className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line md:grid-cols-4">
+    <Facts>
       <Fact name="State">
         <RunState state={run.state} />
       </Fact>
@@ -67,29 +67,6 @@ export function Facts({ details: { run, schedule, snapshot, lease } }: { details
       <Fact name="Worker" isWide>
         {run.workerId === null ? <Dash /> : <code className="font-mono text-xs">{run.workerId}</code>}
       </Fact>
-    </dl>
+    </Facts>
   )
 }
-
-function Fact({ name, isWide = false, children }: { name: string; isWide?: boolean; children: ReactNode }) {
-  return (
-    <div className={`min-w-0 bg-surface px-4 py-2.5 ${isWide ? 'col-span-2' : ''}`}>
-      <dt className="text-muted text-xs">{name}</dt>
-      <dd className="mt-0.5 [overflow-wrap:anywhere]">{children}</dd>
-    </div>
-  )
-}
-
-function When({ at, zone }: { at: string | null; zone: string | undefined }) {
-  if (at === null) return <Dash />
-  return (
-    <>
-      <Moment at={at} zone={zone} show="local" />{' '}
-      <span className="text-muted">
-        <Moment at={at} zone={zone} />
-      </span>
-    </>
-  )
-}
-
-const Dash = () => <span className="text-muted">–</span>

@@ -11,7 +11,7 @@ import { ProgressBar } from '../../runs/progress-bar.tsx'
 import { endingError, isWrong } from '../../runs/standing.ts'
 import { Attempts } from './attempts.tsx'
 import { Commands } from './commands.tsx'
-import { Facts } from './facts.tsx'
+import { RunFacts } from './facts.tsx'
 import { RunActions } from './run-actions.tsx'
 import { Snapshot } from './snapshot.tsx'
 
@@ -55,7 +55,7 @@ function Told({ details }: { details: RunDetails }) {
           <ProgressBar progress={progress} />
         </div>
       )}
-      <Facts details={details} />
+      <RunFacts details={details} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[repeat(auto-fit,minmax(24rem,1fr))]">
         <Value title="Input" value={run.input} />
         {run.result !== null && <Value title="Result" value={run.result} />}
