@@ -1,0 +1,120 @@
+import { useQuery } from '@tanstack/react-query'
+import { useSearchParams } from 'wouter'
+import type { Result } from '../../../../src/http-client/index.js'
+import type { Schedule } from '../../api/client.ts'
+import { Card } from '../../parts/card.tsx'
+import { Loaded } from '../../parts/loaded.tsx'
+import { Pager } from '../../parts/pager.tsx'
+import { zoneOf } from '../../schedules/timing-words.ts'
+import { Moment } from '../../time/moment.tsx'
+import { Act } from './act.tsx'
+import { type ChangedValue, changedValues } from './changed-values.ts'
+import { changesQuery } from './queries.ts'
+
+const PAGE = 'changesPage'
+
+type Change = Result<'listChanges'>['changes'][number]
+
+/** Who did what to it, newest first, and what that changed. */
+export function ChangeLog({ schedule: { name, timing } }: { schedule: Schedule }) {
+  const [params] = useSearchParams()
+  const pageToken = params.get(PAGE) ?? undefined
+  const query = useQuery(changesQuery(name, pageToken))
+  const zone = zoneOf(timing)
+  return (
+    <Card title="Change log">
+      <Loaded query={query}>
+        {({ changes }) => (
+          <>
+            <ol
+              aria-busy={query.isPlaceholderData}
+              className={`divide-y divide-line ${query.isPlaceholderData ? 'opacity-60' : ''}`}
+            >
+              {changes.map((change) => (
+                <ChangeItem
+                  key={`${change.changedAt} ${change.version} ${change.action}`}
+                  change={change}
+                  zone={zone}
+                />
+              ))}
+            </ol>
+            {changes.length === 0 && <p className="p-4 text-muted">There are no more.</p>}
+          </>
+        )}
+      </Loaded>
+      <div className="px-4 py-3 empty:hidden">
+        <Pager
+          pageToken={pageToken}
+          next={query.data?.nextPageToken ?? null}
+          field={PAGE}
+          label="Pages of the change log"
+        />
+      </div>
+    </Card>
+  )
+}
+
+function ChangeItem({ change, zone }: { change: Change; zone: string | undefined }) {
+  const { actor, changedAt, version } = change
+  const values = changedValues(change.before, change.after)
+  return (
+    <li className="grid grid-cols-[minmax(0,1fr)] gap-1 px-4 py-2.5">
+      <div className="flex flex-wrap items-baseline justify-between gap-x-4">
+        <span className="min-w-0 [overflow-wrap:anywhere]">
+          <Act change={change} zone={zone} />
+          {actor !== null && <span className="text-muted"> by {actor}</span>}
+        </span>
+        <span className="text-muted text-xs">
+          version {version} · <Moment at={changedAt} zone={zone} show="exact" /> (
+          <Moment at={changedAt} zone={zone} />)
+        </span>
+      </div>
+      {values.length > 0 && (
+        <ul className="grid gap-1 text-xs">
+          {values.map((value) => (
+            <ChangedField key={value.field} value={value} />
+          ))}
+        </ul>
+      )}
+    </li>
+  )
+}
+
+function ChangedField({ value: { field, before, after } }: { value: ChangedValue }) {
+  return (
+    <li className="flex min-w-0 flex-wrap items-baseline gap-x-2 [overflow-wrap:anywhere]">
+      <span className="font-medium">{field}</span>
+      <Small label="before" value={before} tone="bg-bad-tint text-bad" />
+      <Arrow />
+      <Small label="after" value={after} tone="bg-good-tint text-good" />
+    </li>
+  )
+}
+
+/** Not every font has one. */
+const Arrow = () => (
+  <svg aria-hidden="true" viewBox="0 0 16 8" className="h-2 w-4 self-center stroke-muted" fill="none">
+    <path d="M0 4h14M10.5 1 14 4l-3.5 3" />
+  </svg>
+)
+
+const LONGEST = 120
+
+/** In one line; what is longer is cut, and shown whole to whoever opens it. */
+function Small({ label, value, tone }: { label: string; value: unknown; tone: string }) {
+  const text = value === undefined ? 'nothing' : JSON.stringify(value)
+  const style = `min-w-0 rounded px-1 font-mono [overflow-wrap:anywhere] ${tone}`
+  return (
+    <>
+      <span className="sr-only">{label}</span>
+      {text.length <= LONGEST ? (
+        <code className={style}>{text}</code>
+      ) : (
+        <details className={style}>
+          <summary className="cursor-pointer">{text.slice(0, LONGEST)}…</summary>
+          <pre className="whitespace-pre-wrap">{JSON.stringify(value, null, 2)}</pre>
+        </details>
+      )}
+    </>
+  )
+}
