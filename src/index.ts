@@ -36,6 +36,7 @@ export type {
 } from './client/schedules.js'
 export type { SchedulePage, SearchOptions } from './client/searching.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
+export type { Timeline, TimelineOptions } from './client/timeline.js'
 export type { AccessRole, Token, TokenDefinition, TokenHolder, Tokens } from './client/tokens.js'
 export type { FieldStatus, TransitionStatus, Transitions } from './client/transitions.js'
 export type { TriggerOptions } from './client/triggering.js'

@@ -4,6 +4,7 @@ import { RUN_SEARCH_DEFAULTS } from './client/run-search.js'
 import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SEARCH_DEFAULTS } from './client/searching.js'
 import { SYNC_DEFAULTS } from './client/sync.js'
+import { TIMELINE_DEFAULTS } from './client/timeline.js'
 import { HTTP_CLIENT_DEFAULTS } from './http-client/transport.js'
 import { HTTP_JOB_DEFAULTS } from './http-job/options.js'
 import { ESCAPEMENT_DEFAULTS, readOptions, readRoles, START_DEFAULTS } from './options.js'
@@ -101,6 +102,7 @@ describe('documented defaults', () => {
     ['options.ts', 'StartOptions', START_DEFAULTS],
     ['client/schedules.ts', 'ListOptions', LIST_DEFAULTS],
     ['client/schedules.ts', 'ChangesOptions', CHANGES_DEFAULTS],
+    ['client/timeline.ts', 'TimelineOptions', TIMELINE_DEFAULTS],
     ['client/searching.ts', 'SearchOptions', SEARCH_DEFAULTS],
     ['client/run-search.ts', 'RunSearchOptions', RUN_SEARCH_DEFAULTS],
     ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],

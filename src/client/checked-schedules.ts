@@ -97,6 +97,8 @@ const SEARCH: Spec = {
   pageToken: text,
 }
 const RANGE: Spec = { from: anything, to: anything }
+/** How many occurrences a timeline takes to each side. */
+const AROUND = wholeUpTo(500, 0)
 const COUNT: Spec = { count: wholeUpTo(MAX_PLAN_TIMES) }
 export const LIST_RUNS: Spec = { schedule: text, limit: wholeUpTo(MAX_PAGE) }
 export const SEARCH_RUNS: Spec = {
@@ -243,6 +245,10 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     async occurrences(name, range) {
       named(name, range, RANGE, ['from', 'to'])
       return schedules.occurrences(name, range)
+    },
+    async timeline(name, options) {
+      named(name, options, { at: anything, before: AROUND, after: AROUND })
+      return schedules.timeline(name, options)
     },
     async history(name, options) {
       named(name, options, { before: anything, pageToken: text, limit: wholeUpTo(MAX_PAGE) })

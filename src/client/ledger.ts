@@ -1,18 +1,17 @@
 import { EscapementError } from '../errors.js'
 import type { RunState } from '../runs/run.js'
-import { beforeFirst, boundsOf } from '../schedules/bounds.js'
+import { beforeFirst } from '../schedules/bounds.js'
 import type { Grid, SkipReason } from '../schedules/catch-up.js'
 import { gridOf } from '../schedules/plan.js'
-import type { ScheduleContent } from '../schedules/schedule.js'
-import { listContents } from '../store/queries/changes.js'
 import { listRunDispositions, listSkipDispositions, type SkipDisposition } from '../store/queries/ledger.js'
 import { readSkipRequests } from '../store/queries/skip-requests.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Session } from '../store/store.js'
+import { dstNote } from '../time/dst-notes.js'
 import { formatInstant, type Instant, type InstantInput } from '../time/instant.js'
 import { readAnchor } from '../time/once.js'
 import { readOrThrow } from '../time/report.js'
-import { compileTiming } from '../time/timing.js'
+import { addVersions, type Versions } from './timing-versions.js'
 
 /** What became, or is to become, of one plan time in one scope. */
 export interface Occurrence {
@@ -26,7 +25,12 @@ export interface Occurrence {
   runId: string | null
   runState: RunState | null
   reason: SkipReason | null
+  /** What the zone did to it, as a preview tells it; null where it did nothing. */
+  note: string | null
 }
+
+/** The same before the zone has been asked, with the version of the schedule that it belongs to. */
+type Found = Omit<Occurrence, 'note'> & { version: number }
 
 export interface LedgerRange {
   from: Instant
@@ -62,27 +66,36 @@ export async function ledgerOf(
   { from, to }: LedgerRange,
   now: Instant,
 ): Promise<Occurrence[]> {
-  const found: Occurrence[] = []
+  const found: Found[] = []
+  const versions: Versions = new Map()
   const runs = await listRunDispositions(session, row.id, { from, to }, MAX_OCCURRENCES + 1)
   const ran = new Set(runs.map(({ scope, plan_time }) => keyOf(scope, plan_time.getTime())))
   for (const run of runs) {
-    found.push(occurrence(run.plan_time.getTime(), run.scope, { runId: run.id, runState: run.state }))
+    const version = run.schedule_version ?? row.version
+    found.push(foundAt(run.plan_time.getTime(), run.scope, version, { runId: run.id, runState: run.state }))
   }
   refuseTooMany(found)
-  for await (const { planTime, scope, reason } of skippedTimes(session, row, { from, to })) {
+  for await (const { planTime, scope, version, reason } of skippedTimes(session, row, {
+    from,
+    to,
+    versions,
+  })) {
     if (ran.has(keyOf(scope, planTime))) continue
-    found.push(occurrence(planTime, scope, { reason }))
+    found.push(foundAt(planTime, scope, version, { reason }))
     refuseTooMany(found)
   }
   const limit = MAX_OCCURRENCES - found.length
   for (const upcoming of await undecided(session, row, { from, to }, { now, limit })) found.push(upcoming)
   refuseTooMany(found)
-  return found.sort((a, b) => a.planTime.getTime() - b.planTime.getTime() || (a.scope < b.scope ? -1 : 1))
+  found.sort((a, b) => a.planTime.getTime() - b.planTime.getTime() || (a.scope < b.scope ? -1 : 1))
+  await addVersions(session, row, new Set(found.map(({ version }) => version)), versions)
+  return noted(found, versions)
 }
 
 interface SkippedTime {
   planTime: Instant
   scope: string
+  version: number
   reason: SkipReason
 }
 
@@ -96,9 +109,8 @@ const PAGE = 1_000
 export async function* skippedTimes(
   session: Session,
   row: ScheduleRow,
-  { from, to }: LedgerRange,
+  { from, to, versions = new Map() }: LedgerRange & { versions?: Versions },
 ): AsyncGenerator<SkippedTime> {
-  const grids = new Map<number, Grid>()
   let after: SkipDisposition | undefined
   for (;;) {
     const page: SkipDisposition[] = await listSkipDispositions(session, row.id, {
@@ -107,13 +119,13 @@ export async function* skippedTimes(
       after,
       limit: PAGE,
     })
-    await addGrids(session, row, page, grids)
-    for (const { scope, reason, ...skip } of page) {
-      const grid = grids.get(skip.schedule_version)!
+    await addVersions(session, row, new Set(page.map(({ schedule_version }) => schedule_version)), versions)
+    for (const { scope, reason, schedule_version: version, ...skip } of page) {
+      const { grid } = versions.get(version)!
       const first = Math.max(skip.first_plan_time.getTime(), from)
       const last = Math.min(skip.last_plan_time.getTime(), to - 1)
       for (const planTime of planTimes(grid, skip.first_plan_time.getTime(), first, last)) {
-        yield { planTime, scope, reason }
+        yield { planTime, scope, version, reason }
       }
     }
     if (page.length < PAGE) return
@@ -127,7 +139,7 @@ async function undecided(
   row: ScheduleRow,
   { from, to }: LedgerRange,
   { now, limit }: { now: Instant; limit: number },
-): Promise<Occurrence[]> {
+): Promise<Found[]> {
   const isActive = row.state === 'active'
   const pauseEnds = isActive
     ? Number.NEGATIVE_INFINITY
@@ -136,54 +148,51 @@ async function undecided(
   const scopes = row.scopes ?? ['']
   const first = beforeFirst(row.timing, row.start_at.getTime()) + 1
   const start = Math.max(from, row.decided_through.getTime() + 1, first)
-  const found: Occurrence[] = []
+  const found: Found[] = []
   if (row.state === 'finished') return found
   const grid = gridOf(toPlannable(row))
   for (let at = grid.next(start - 1); at !== null && at < to; at = grid.next(at)) {
     const pausing =
       at <= pauseEnds ? (row.state === 'broken' ? ('broken' as const) : ('paused' as const)) : null
-    const reason = pausing ?? (requests.has(at) ? ('operator' as const) : null)
     const isDecided = pausing !== null && at <= now
+    // A wish counts also after the pause: of one that is to come it is told first.
+    const reason = requests.has(at) && !isDecided ? ('operator' as const) : pausing
     for (const scope of scopes) {
-      found.push(isDecided ? occurrence(at, scope, { reason }) : { ...occurrence(at, scope, {}), reason })
+      const upcoming = foundAt(at, scope, row.version, {})
+      found.push(isDecided ? foundAt(at, scope, row.version, { reason }) : { ...upcoming, reason })
     }
     if (found.length > limit) break
   }
   return found
 }
 
-function occurrence(
+function foundAt(
   planTime: Instant,
   scope: string,
+  version: number,
   {
     runId = null,
     runState = null,
     reason = null,
   }: Partial<Pick<Occurrence, 'runId' | 'runState' | 'reason'>>,
-): Occurrence {
+): Found {
   const disposition = runId !== null ? 'run' : reason !== null ? 'skipped' : 'upcoming'
-  return { planTime: new Date(planTime), scope, disposition, runId, runState, reason }
+  return { planTime: new Date(planTime), scope, version, disposition, runId, runState, reason }
 }
 
-/** The grids of the versions that these ranges belong to; of one that the change log does not tell of, today's. */
-async function addGrids(
-  session: Session,
-  row: ScheduleRow,
-  page: readonly SkipDisposition[],
-  grids: Map<number, Grid>,
-): Promise<void> {
-  const unknown = new Set(page.map(({ schedule_version }) => schedule_version))
-  for (const version of grids.keys()) unknown.delete(version)
-  if (unknown.size === 0) return
-  for (const version of unknown) grids.set(version, gridOf(toPlannable(row)))
-  for (const { version, content } of await listContents(session, row.id, [...unknown])) {
-    grids.set(version, gridOfContent(content, row.created_at.getTime()))
-  }
-}
-
-function gridOfContent(content: ScheduleContent, createdAt: Instant): Grid {
-  const { untilAt } = boundsOf(content, createdAt)
-  return gridOf({ timing: compileTiming(content.timing), until: untilAt })
+/** With what the zone did to each. */
+function noted(found: readonly Found[], versions: Versions): Occurrence[] {
+  let last: { planTime: Instant; version: number; note: string | null } | undefined
+  return found.map(({ version, ...occurrence }) => {
+    const planTime = occurrence.planTime.getTime()
+    if (last?.planTime !== planTime || last.version !== version) {
+      const { timing } = versions.get(version)!
+      const before = last?.version === version ? last.planTime : timing.previous(planTime)
+      const note = dstNote(timing.source, planTime, before ?? planTime - 1) ?? null
+      last = { planTime, version, note }
+    }
+    return { ...occurrence, note: last.note }
+  })
 }
 
 /** From `first` to `last`, both included; `known` is a plan time even where newer zone data no longer have it. */
@@ -200,7 +209,7 @@ function keyOf(scope: string, planTime: Instant): string {
   return `${planTime} ${scope}`
 }
 
-function refuseTooMany(found: readonly Occurrence[]): void {
+function refuseTooMany(found: readonly unknown[]): void {
   if (found.length <= MAX_OCCURRENCES) return
   throw new EscapementError('range_too_large', {
     message: `from, to: the range holds more than ${MAX_OCCURRENCES} occurrences. Ask for a shorter one.`,

@@ -30,6 +30,7 @@ import { expectVersion, scheduleExists, scheduleNotFound } from './schedule-erro
 import { type SchedulePage, type SearchOptions, searchSchedules } from './searching.js'
 import { requestSkip } from './skipping.js'
 import { type SyncOptions, type SyncReport, syncSchedules } from './sync.js'
+import { type Timeline, type TimelineOptions, timelineOf } from './timeline.js'
 import { type TriggerOptions, triggerRun } from './triggering.js'
 import { type EditOptions, type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
@@ -139,6 +140,8 @@ export interface Schedules {
   diff(name: string, fields: Patch, options?: { count?: number }): Promise<ScheduleDiff>
   /** Every plan time from `from` (inclusive) to `to` (exclusive) with its disposition. */
   occurrences(name: string, range: { from: InstantInput; to: InstantInput }): Promise<Occurrence[]>
+  /** The occurrences around an instant: so many before it, and so many from it on. */
+  timeline(name: string, options?: TimelineOptions): Promise<Timeline>
   /**
    * What became of it, newest first: runs, manual ones too, and skips as ranges. The `pageToken` of the last entry gives
    * the next page.
@@ -261,6 +264,10 @@ export function createSchedules(parts: VerbParts): Schedules {
         const row = await findRow(name, session)
         return ledgerOf(session, row, readRange(row, { from, to }), await readNow(session))
       }),
+    timeline: (name, options = {}) =>
+      readTogether(store, async (session) =>
+        timelineOf(session, await findRow(name, session), options, await readNow(session)),
+      ),
     history: (name, options = {}) => about(name, (session, { id }) => readHistory(session, id, options)),
     changes: (name, { pageToken = null, limit = CHANGES_DEFAULTS.limit } = {}) =>
       about(name, async (session, { id }) =>

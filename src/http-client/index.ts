@@ -70,6 +70,8 @@ export function createHttpClient(options: HttpClientOptions) {
         on('listHistory')(name, { query }, more),
       occurrences: (name: string, query: Query<'listOccurrences'>, more?: CallOptions) =>
         on('listOccurrences')(name, { query }, more),
+      timeline: (name: string, query?: Query<'getTimeline'>, more?: CallOptions) =>
+        on('getTimeline')(name, { query }, more),
       changes: (name: string, query?: Query<'listChanges'>, more?: CallOptions) =>
         on('listChanges')(name, { query }, more),
     },

@@ -62,6 +62,7 @@ const ONE: { [Verb in keyof Schedules]?: (schedules: Schedules, name: string) =>
   preview: (schedules, name) => schedules.preview(name),
   diff: (schedules, name) => schedules.diff(name, { priority: 7 }),
   occurrences: (schedules, name) => schedules.occurrences(name, { from: AT, to: NEXT }),
+  timeline: (schedules, name) => schedules.timeline(name),
   history: (schedules, name) => schedules.history(name),
   changes: (schedules, name) => schedules.changes(name),
 }

@@ -82,6 +82,10 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
     ...(await ofSchedule(world, group)),
     query: { from: '2099-01-01T00:00:00Z', to: '2099-01-10T00:00:00Z' },
   }),
+  getTimeline: async (world, group) => ({
+    ...(await ofSchedule(world, group)),
+    query: { at: '2099-01-01T00:00:00Z', before: 2, after: 3 },
+  }),
   listChanges: async (world, group) => ({ ...(await ofSchedule(world, group)), query: { limit: 5 } }),
   previewSchedule: async (world, group) => ({
     ...(await ofSchedule(world, group)),

@@ -15,11 +15,13 @@ import {
   ScheduleDefinition,
   SchedulePatch,
   SchedulePreview,
+  Timeline,
 } from '../schemas/schedule.js'
 
 export const named = z.object({ name: label.describe('The name of the schedule.') })
 const tag = 'Schedules'
 const MAX_PAGE = 1_000
+const around = wholeNumber(0, 500).default(30)
 
 const read = { method: 'get', role: 'viewer', groups: 'own', tag, params: named } as const
 const edit = { role: 'admin', groups: 'own', tag, params: named } as const
@@ -164,6 +166,20 @@ export const SCHEDULE_SPECS = {
     answer: z.object({ occurrences: z.array(Occurrence) }),
     problems: ['schedule_not_found', 'option_invalid', 'range_too_large'],
   }),
+  getTimeline: spec({
+    ...read,
+    path: '/schedules/{name}/timeline',
+    summary: 'The occurrences around an instant',
+    description:
+      'A plan time is there with all its scopes or not at all; the nearest to each side is there whatever its scopes.',
+    query: z.strictObject({
+      at: instantInput.exactOptional().describe('Now by default.'),
+      before: around.describe('How many occurrences before `at`.'),
+      after: around.describe('How many from `at` on.'),
+    }),
+    answer: Timeline,
+    problems: ['schedule_not_found', 'option_invalid', 'range_too_large'],
+  }),
   listChanges: spec({
     ...read,
     path: '/schedules/{name}/changes',
@@ -246,6 +262,7 @@ export const scheduleRoutes = routesOf(SCHEDULE_SPECS, {
   listOccurrences: async ({ schedules, params, query }) => ({
     occurrences: await schedules.occurrences(params.name, query),
   }),
+  getTimeline: ({ schedules, params, query }) => schedules.timeline(params.name, query),
   async listChanges({ schedules, params, query }) {
     const { shown, nextPageToken } = await pageOfEntries(query, (portion) =>
       schedules.changes(params.name, portion),

@@ -153,8 +153,18 @@ export const Occurrence = z
     runId: id.nullable(),
     runState: z.enum(RUN_STATES).nullable(),
     reason: z.enum(SKIP_REASONS).nullable(),
+    note: z.string().nullable().describe('What daylight saving did to it.'),
   })
   .meta({ id: 'Occurrence' })
+
+export const Timeline = z
+  .object({
+    now: instant.describe('By the clock of the database.'),
+    occurrences: z.array(Occurrence).describe('Oldest first.'),
+    hasEarlier: z.boolean(),
+    hasLater: z.boolean(),
+  })
+  .meta({ id: 'Timeline' })
 
 export const HistoryEntry = z
   .object({

@@ -10,6 +10,7 @@ export interface RunDisposition {
   plan_time: Date
   state: RunState
   trigger: RunTrigger
+  schedule_version: number | null
 }
 
 export interface SkipDisposition {
@@ -28,10 +29,52 @@ export function listRunDispositions(
   limit: number,
 ): Promise<RunDisposition[]> {
   return session.query<RunDisposition>(
-    `select r.id, r.scope, r.plan_time, r.state, r.trigger from {schema}.runs as r
+    `select r.id, r.scope, r.plan_time, r.state, r.trigger, r.schedule_version from {schema}.runs as r
      where r.schedule_id = $1 and ${RUN_TIME} >= $2 and ${RUN_TIME} < $3 and r.trigger in ('scheduled', 'backfill')
      order by ${RUN_TIME} limit $4`,
     [scheduleId, new Date(from), new Date(to), limit],
+  )
+}
+
+/** When the newest runs of occurrences with plan times before one were planned, newest first; once for each run. */
+export function listRunTimesBefore(
+  session: Session,
+  scheduleId: string,
+  { at, limit }: { at: Instant; limit: number },
+): Promise<{ plan_time: Date }[]> {
+  return session.query(
+    `select r.plan_time from {schema}.runs_asked as r
+     where r.schedule_id = $1 and ${RUN_TIME} < $2 and r.trigger in ('scheduled', 'backfill')
+     order by ${RUN_TIME} desc limit $3`,
+    [scheduleId, new Date(at), limit],
+  )
+}
+
+/** The same of the oldest from one on, oldest first. */
+export function listRunTimesFrom(
+  session: Session,
+  scheduleId: string,
+  { at, limit }: { at: Instant; limit: number },
+): Promise<{ plan_time: Date }[]> {
+  return session.query(
+    `select r.plan_time from {schema}.runs_asked as r
+     where r.schedule_id = $1 and ${RUN_TIME} >= $2 and r.trigger in ('scheduled', 'backfill')
+     order by ${RUN_TIME} limit $3`,
+    [scheduleId, new Date(at), limit],
+  )
+}
+
+/** Skipped ranges that begin before a plan time, those that end last first. */
+export function listSkipsBefore(
+  session: Session,
+  scheduleId: string,
+  { at, limit }: { at: Instant; limit: number },
+): Promise<SkipDisposition[]> {
+  return session.query<SkipDisposition>(
+    `select scope, schedule_version, first_plan_time, last_plan_time, reason from {schema}.skips
+     where schedule_id = $1 and first_plan_time < $2
+     order by last_plan_time desc, scope desc limit $3`,
+    [scheduleId, new Date(at), limit],
   )
 }
 
