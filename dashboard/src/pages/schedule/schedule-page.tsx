@@ -16,6 +16,7 @@ import { scheduleQuery } from './queries.ts'
 import { Rules } from './rules.tsx'
 import { RunLog } from './run-log.tsx'
 import { Standing } from './standing.tsx'
+import { Timeline } from './timeline/timeline.tsx'
 import { type Outcome, Told } from './told.tsx'
 import { useZoneChoice } from './use-zone-choice.ts'
 import { Verbs } from './verbs/verbs.tsx'
@@ -60,6 +61,7 @@ function Shown({ schedule }: { schedule: Schedule }) {
       <Standing schedule={schedule} />
       <ScheduleFacts schedule={schedule} />
       <Rules schedule={schedule} />
+      <Timeline schedule={schedule} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[repeat(auto-fit,minmax(24rem,1fr))]">
         <KeptValue title="Input" value={input} />
         {metadata !== null && <KeptValue title="Metadata" value={metadata} />}

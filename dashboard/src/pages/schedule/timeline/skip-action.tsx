@@ -1,0 +1,46 @@
+import { useMutation, useQueryClient } from '@tanstack/react-query'
+import { client } from '../../../api/client.ts'
+import { Button } from '../../../parts/button.tsx'
+import { CopyCommand } from '../../../parts/copy-command.tsx'
+import { Failure } from '../../../parts/failure.tsx'
+import { shellWord } from '../../../parts/quoted.ts'
+import type { Timeline } from './kinds.ts'
+import { timelineKey, withWish } from './queries.ts'
+
+export interface SkipActionProps {
+  name: string
+  planTime: string
+  /** What can be wished of it now; nothing once it is decided. */
+  verb: 'skip' | 'unskip' | undefined
+}
+
+/** Wishes a plan time away, or takes that back. It shows at once; what the server refuses is told, and what it says counts. */
+export function SkipAction({ name, planTime, verb }: SkipActionProps) {
+  const queryClient = useQueryClient()
+  const wish = useMutation({
+    mutationFn: (wished: 'skip' | 'unskip') => client.schedules[wished](name, planTime),
+    async onMutate(wished) {
+      const filter = { queryKey: timelineKey(name) }
+      // An answer that was asked for before would undo it on the screen.
+      await queryClient.cancelQueries(filter)
+      queryClient.setQueriesData<Timeline>(filter, (last) => last && withWish(last, planTime, wished))
+    },
+    onSettled: () => queryClient.invalidateQueries({ queryKey: ['schedules'] }),
+  })
+  if (verb === undefined && wish.error === null) return null
+  return (
+    <div className="grid grid-cols-[minmax(0,1fr)] gap-2">
+      <Failure error={wish.error} what="Not done:" />
+      {verb !== undefined && (
+        <>
+          <div>
+            <Button disabled={wish.isPending} onClick={() => wish.mutate(verb)}>
+              {verb === 'skip' ? 'Skip' : 'Do not skip'}
+            </Button>
+          </div>
+          <CopyCommand command={`escapement schedules ${verb} ${shellWord(name)} ${planTime}`} />
+        </>
+      )}
+    </div>
+  )
+}
