@@ -19,11 +19,37 @@ describe('the JSON Schema of an input', () => {
     expect(jsonSchemaOf(order)).toMatchObject({ type: 'object', required: ['customer'] })
   })
 
-  it('is none where the library cannot say it', () => {
-    const mute = {
-      '~standard': { version: 1, vendor: 'mute', validate: (value: unknown) => ({ value }) },
-    } as const
-    expect([jsonSchemaOf(mute), jsonSchemaOf(z.object({ at: z.date() }))]).toEqual([null, null])
+  it('takes anything for a part that is not JSON, and holds the rest to what it is', async () => {
+    const schema = jsonSchemaOf(z.object({ customer: z.string(), since: z.coerce.date() }))!
+    expect(schema).toMatchObject({ properties: { customer: { type: 'string' }, since: {} } })
+    expect(await refusal(schema, { customer: 5, since: '2026-01-01' })).toMatchObject({
+      lines: ['input.customer: must be string'],
+    })
+  })
+
+  const standard = { version: 1, vendor: 'other', validate: (value: unknown) => ({ value }) } as const
+  const text = { type: 'string' }
+  it.each<[string, object]>([
+    ['zod', { toJSONSchema: ({ io }: { io: string }) => (io === 'input' ? text : {}) }],
+    ['arktype', { toJsonSchema: () => text }],
+    ['arktype, of what goes in', { in: { toJsonSchema: () => text }, toJsonSchema: () => ({}) }],
+  ])('is what releases of %s say that are older than the standard', (_, own) => {
+    expect(jsonSchemaOf({ '~standard': standard, ...own })).toEqual(text)
+  })
+
+  it.each<[string, object]>([
+    ['has no word for it', {}],
+    ['says something else', { toJsonSchema: () => 'a text' }],
+    [
+      'throws',
+      {
+        toJsonSchema() {
+          throw new Error('cyclic')
+        },
+      },
+    ],
+  ])('is none where the library %s', (_, own) => {
+    expect(jsonSchemaOf({ '~standard': standard, ...own })).toBeNull()
   })
 
   it('refuses what does not fit with the path of each mistake', async () => {

@@ -9,14 +9,34 @@ import { isStorableJson } from './storable.js'
 
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** What a Standard Schema says of what goes in, where its library can say it and JSON Schema can hold it. */
+/** What a schema says of what goes in, where its library can say it and JSON Schema can hold it. */
 export function jsonSchemaOf(schema: StandardSchemaV1): JsonSchema | null {
   const { jsonSchema } = schema['~standard'] as Partial<StandardJSONSchemaV1.Props>
+  const own = schema as OwnWords
+  return (
+    described(() => jsonSchema?.input({ target: 'draft-2020-12', libraryOptions: LENIENT })) ??
+    described(() => own.toJSONSchema?.({ io: 'input', ...LENIENT })) ??
+    described(() => (own.in ?? own).toJsonSchema?.())
+  )
+}
+
+/** Zod's word for it: a date, say, is not JSON, and is then described as anything, so that the rest of it can be told. */
+const LENIENT = { unrepresentable: 'any' }
+
+/** Releases from before there was a standard for it say it by methods of their own: zod, and arktype by the side that goes in. */
+interface OwnWords {
+  toJSONSchema?(options: object): unknown
+  toJsonSchema?(): unknown
+  in?: Pick<OwnWords, 'toJsonSchema'>
+}
+
+function described(describe: () => unknown): JsonSchema | null {
   try {
-    const json = JSON.stringify(jsonSchema?.input({ target: 'draft-2020-12' }))
-    return json !== undefined && isStorableJson(json) ? JSON.parse(json) : null
+    const json = JSON.stringify(describe())
+    const value = json !== undefined && isStorableJson(json) ? JSON.parse(json) : null
+    return typeof value === 'object' && !Array.isArray(value) ? value : null
   } catch {
-    // A date, say, is not JSON: the library refuses to describe it.
+    // Whatever it cannot describe, it refuses.
     return null
   }
 }
