@@ -20,8 +20,8 @@ interface PreviewRequest {
 
 /** The plan times of a timing as a caller writes it; bounds without an offset are on the wall of its zone. */
 export async function previewOf({ count = 10, limit, ...given }: PreviewRequest): Promise<Preview> {
-  const timing = parseTiming(given.timing)
-  const zone = 'zone' in timing ? timing.zone : 'UTC'
+  const parsed = parseTiming(given.timing)
+  const zone = 'zone' in parsed ? parsed.zone : 'UTC'
   const read = (field: 'after' | 'startAt' | 'endAt', report: Report) =>
     given[field] === undefined ? undefined : readAnchor(given[field], zone, field, report)
   const { after, startAt, endAt } = readOrThrow('option_invalid', (report) => ({
@@ -29,16 +29,18 @@ export async function previewOf({ count = 10, limit, ...given }: PreviewRequest)
     startAt: read('startAt', report),
     endAt: read('endAt', report),
   }))
+  // As a schedule has it: one that names no start begins at the default anchor, not when it is made.
+  const timing = parsed.kind === 'rrule' && startAt !== undefined ? beginningAt(parsed, startAt) : parsed
   if (limit === undefined) return previewInSteps(timing, { after, count, startAt, endAt })
   // A limit that names no start counts from here.
   const from = startAt ?? after + 1
   const content = {
-    timing: timing.kind === 'rrule' ? beginningAt(timing, from) : timing,
+    timing,
     limit,
     startAt: formatInstant(from),
     endAt: endAt === undefined ? null : formatInstant(endAt),
   }
   await countAhead(content, from, createBreather())
   const { untilAt } = boundsOf(content, from)
-  return previewInSteps(content.timing, { after, count, startAt: from, endAt: untilAt ?? undefined })
+  return previewInSteps(timing, { after, count, startAt, endAt: untilAt ?? undefined })
 }
