@@ -26,6 +26,22 @@ export const PAGES: readonly PageEntry[] = [
       import('./schedule/schedule-page.tsx').then(({ SchedulePage: page }) => ({ default: page })),
     ),
   },
+  {
+    path: '/schedules/:name/edit',
+    page: lazy(() =>
+      import('./schedule-form/edit-schedule-page.tsx').then(({ EditSchedulePage: page }) => ({
+        default: page,
+      })),
+    ),
+  },
+  {
+    path: '/new-schedule',
+    page: lazy(() =>
+      import('./schedule-form/new-schedule-page.tsx').then(({ NewSchedulePage: page }) => ({
+        default: page,
+      })),
+    ),
+  },
   { path: '/runs', page: RunsPage, title: 'Runs' },
   { path: '/runs/:id', page: RunPage },
   { path: '/transitions', page: TransitionsPage, title: 'Transitions', isOfAll: true },

@@ -13,7 +13,7 @@ export function CopyCommand({ command }: { command: string }) {
   const canCopy = navigator.clipboard !== undefined
   return (
     <div className="flex min-w-0 items-stretch gap-2">
-      <code className="min-w-0 flex-1 select-all break-words rounded-md border border-line bg-raised px-2.5 py-1.5 text-left font-mono text-ink text-xs leading-5">
+      <code className="min-w-0 flex-1 select-all whitespace-pre-wrap break-words rounded-md border border-line bg-raised px-2.5 py-1.5 text-left font-mono text-ink text-xs leading-5">
         {command}
       </code>
       {canCopy && (

@@ -1,11 +1,14 @@
 import { EscapementError, type Mistake } from '../../../../src/errors.js'
-import { POLICY_DEFAULTS } from '../../../../src/schedules/policies.js'
 import {
-  parseSchedule,
-  type ScheduleContent,
-  type ScheduleDefinition,
-} from '../../../../src/schedules/schedule.js'
+  POLICY_DEFAULTS,
+  type Policies,
+  type PolicyFields,
+  readPolicies,
+} from '../../../../src/schedules/policies.js'
+import { parseSchedule, type ScheduleDefinition } from '../../../../src/schedules/schedule.js'
 import { formatDuration, parseDuration } from '../../../../src/time/duration.js'
+import { readOrThrow } from '../../../../src/time/report.js'
+import { parseTiming, type Timing } from '../../../../src/time/timing.js'
 import type { FormState } from './form-state.ts'
 import { jsonMistake } from './json-mistake.ts'
 import { timingOf } from './timing-form.ts'
@@ -18,21 +21,31 @@ export interface Reading {
   definition: Fields
   /** What is wrong with it, as far as a page can know: the same words as the server's. */
   mistakes: readonly Mistake[]
-  /** Filled with the defaults; undefined where something is wrong. */
-  content: ScheduleContent | undefined
+  /** Filled with their defaults; undefined where something is wrong with them. */
+  timing: Timing | undefined
+  policies: Policies | undefined
 }
 
 /** What the form says. */
 export function readForm(form: FormState): Reading {
   const { fields, mistakes } = fieldsOf(form)
   const definition = { ...fields, ...(form.paused && { paused: true }) }
-  const found = checked(form.name.trim(), definition)
+  const found = attempted(() => parseSchedule(form.name.trim(), definition as unknown as ScheduleDefinition))
   // Of what the fields above have said nothing about. A timing that this page cannot show, it cannot judge either.
   const isKnown = ({ field }: Mistake) =>
     mistakes.some((own) => rootOf(own.field) === rootOf(field)) ||
     (form.timing.kind === 'json' && rootOf(field) === 'timing')
   const all = [...mistakes, ...found.mistakes.filter((mistake) => !isKnown(mistake))]
-  return { definition, mistakes: all, content: mistakes.length === 0 ? found.content : undefined }
+  return {
+    definition,
+    mistakes: all,
+    timing: attempted(() => parseTiming(fields.timing)).value,
+    policies: attempted(() =>
+      readOrThrow('schedule_invalid', (report) =>
+        readPolicies(definition as PolicyFields, form.timing.kind, report),
+      ),
+    ).value,
+  }
 }
 
 /** `timing` of `timing.zone`, `lines` of `lines[3]`. */
@@ -40,12 +53,9 @@ export function rootOf(field: string): string {
   return /^[^.[]*/.exec(field)![0]
 }
 
-function checked(
-  name: string,
-  definition: Fields,
-): { mistakes: readonly Mistake[]; content?: ScheduleContent } {
+function attempted<Value>(read: () => Value): { value?: Value; mistakes: readonly Mistake[] } {
   try {
-    return { mistakes: [], content: parseSchedule(name, definition as unknown as ScheduleDefinition) }
+    return { value: read(), mistakes: [] }
   } catch (error) {
     if (!(error instanceof EscapementError)) throw error
     return { mistakes: error.details.mistakes as Mistake[] }
@@ -56,9 +66,9 @@ function checked(
 function fieldsOf(form: FormState): { fields: Fields; mistakes: Mistake[] } {
   const { timing, mistakes: wrongTiming } = timingOf(form.timing)
   const mistakes = [...wrongTiming]
-  const given: [string, unknown][] = [
+  const given: (readonly [string, unknown])[] = [
     ['job', form.job.trim()],
-    ['timing', timing],
+    ...(timing === undefined ? [] : ([['timing', timing]] as const)),
   ]
   const give = (field: keyof FormState, value: unknown) => given.push([field, value])
   for (const field of ['input', 'metadata'] as const) {
@@ -109,6 +119,8 @@ export function patchOf(form: FormState, before: FormState): Fields {
   const names = [...new Set([...Object.keys(old), ...Object.keys(next)])]
   return Object.fromEntries(
     names
+      // A timing cannot be taken away: one that is not there is not right yet.
+      .filter((name) => name !== 'timing' || next.timing !== undefined)
       .filter((name) => JSON.stringify(old[name]) !== JSON.stringify(next[name]))
       .map((name) => [name, next[name] ?? null]),
   )

@@ -1,5 +1,6 @@
+import { Link } from 'wouter'
 import { useMay } from '../../api/may.ts'
-import { Button } from '../../parts/button.tsx'
+import { Button, buttonStyle } from '../../parts/button.tsx'
 import { Empty } from '../../parts/empty.tsx'
 
 const PUT = `escapement schedules put hello --job http --input '{"url":"https://example.com"}' --every "15 minutes"`
@@ -17,7 +18,12 @@ export function NoSchedules({ isFiltered, onClear }: { isFiltered: boolean; onCl
   if (!mayPut) return <Empty title="No schedules yet.">Whoever has the role “admin” can make one.</Empty>
   return (
     <Empty title="No schedules yet." command={PUT}>
-      Put one from your code, from escapement.config.ts, or from a terminal:
+      <p className="mb-3">
+        <Link href="/new-schedule" className={buttonStyle('main')}>
+          New schedule
+        </Link>
+      </p>
+      Or put one from your code, from escapement.config.ts, or from a terminal:
     </Empty>
   )
 }

@@ -1,6 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { useState } from 'react'
+import { Link } from 'wouter'
+import { useMay } from '../../api/may.ts'
 import { schedulesQuery } from '../../api/queries.ts'
+import { buttonStyle } from '../../parts/button.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
 import { Filters } from './filters.tsx'
@@ -14,6 +17,7 @@ export function SchedulesPage() {
   const query = useQuery(
     schedulesQuery({ ...filter, limit: PAGE_SIZE, ...(pageToken !== undefined && { pageToken }) }),
   )
+  const mayPut = useMay('admin')
   const [focused, setFocused] = useState(0)
   const { data, error, isPlaceholderData } = query
   const clear = () => {
@@ -21,7 +25,16 @@ export function SchedulesPage() {
     setFocused(focused + 1)
   }
   return (
-    <Page title="Schedules">
+    <Page
+      title="Schedules"
+      actions={
+        mayPut && (
+          <Link href="/new-schedule" className={buttonStyle('main')}>
+            New schedule
+          </Link>
+        )
+      }
+    >
       <Filters key={focused} filter={filter} onChange={change} />
       <Listing
         page={data && { count: data.schedules.length, nextPageToken: data.nextPageToken }}

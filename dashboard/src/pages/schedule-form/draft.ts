@@ -1,0 +1,31 @@
+import type { Schedule } from '../../api/client.ts'
+import type { FormState } from './form-state.ts'
+
+/** What was typed and not saved, kept by the tab: a reload, or a step to another page, loses nothing. */
+export interface Draft {
+  form: FormState
+  /** What is edited, as it was read; undefined for a new one. */
+  base?: Schedule
+}
+
+/** Bumped when the form has other fields: an older draft is none. */
+const LAYOUT = 1
+
+const keyOf = (path: string) => `escapement:draft:${path}`
+
+export function keptDraft(path: string): Draft | undefined {
+  try {
+    const { layout, ...draft } = JSON.parse(sessionStorage.getItem(keyOf(path)) ?? 'null')
+    return layout === LAYOUT ? draft : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** Undefined forgets it. A browser that keeps nothing is no reason to fail. */
+export function keepDraft(path: string, draft: Draft | undefined): void {
+  try {
+    if (draft === undefined) sessionStorage.removeItem(keyOf(path))
+    else sessionStorage.setItem(keyOf(path), JSON.stringify({ layout: LAYOUT, ...draft }))
+  } catch {}
+}
