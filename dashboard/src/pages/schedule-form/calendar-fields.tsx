@@ -1,6 +1,4 @@
 import { MONTH_NAMES } from '../../../../src/time/describe-rrule.js'
-import { inputStyle } from '../../parts/field.tsx'
-import { Labelled } from '../../parts/labelled.tsx'
 import {
   type CalendarFields as Calendar,
   calendarOf,
@@ -10,6 +8,7 @@ import {
 } from './calendar-rule.ts'
 import { Check } from './choices.tsx'
 import type { FormProps } from './form-props.ts'
+import { SelectField } from './select-field.tsx'
 import { Tabs } from './tabs.tsx'
 import { TextField } from './text-field.tsx'
 
@@ -51,8 +50,11 @@ export function CalendarFields({ form, change, mistakeAt }: FormProps) {
   const mistake = mistakeAt('timing.rule', isRuleTyped ? timing.rule : undefined)
   const type = (isTyped: boolean) => {
     const made = ruleOf(calendar)
-    const typed = 'rule' in made ? made.rule : timing.rule
-    const shown = calendarOf(timing.rule) ?? calendar
+    const fields = calendarOf(timing.rule)
+    // One that was typed, and that the fields cannot show, is still there when somebody comes back to it.
+    const isKept = fields === undefined && timing.rule.trim() !== ''
+    const typed = isKept || 'mistake' in made ? timing.rule : made.rule
+    const shown = fields ?? calendar
     change({
       timing: isTyped
         ? { ...timing, isRuleTyped: true, rule: typed }
@@ -79,7 +81,7 @@ export function CalendarFields({ form, change, mistakeAt }: FormProps) {
         label="Type the rule myself"
         help={
           isRuleTyped && calendarOf(timing.rule) === undefined && timing.rule.trim() !== ''
-            ? 'The fields cannot show this rule: without this it begins anew.'
+            ? 'The fields cannot show this rule. It is kept while you look at them.'
             : 'For what the fields cannot say, such as single dates that are left out.'
         }
         isChecked={isRuleTyped}
@@ -140,9 +142,16 @@ function ByFields({ calendar, set, mistake }: ByFieldsProps) {
       {isByDate && (
         <div className="flex flex-wrap items-end gap-4">
           {frequency === 'YEARLY' && (
-            <Select label="In" choices={MONTHS} value={calendar.month} onChange={(month) => set({ month })} />
+            <SelectField
+              isNarrow
+              label="In"
+              choices={MONTHS}
+              value={calendar.month}
+              onChange={(month) => set({ month })}
+            />
           )}
-          <Select
+          <SelectField
+            isNarrow
             label="By"
             choices={[
               ['day', 'day of the month'],
@@ -152,11 +161,24 @@ function ByFields({ calendar, set, mistake }: ByFieldsProps) {
             onChange={(to) => set({ by: to })}
           />
           {by === 'day' ? (
-            <Select label="Day" choices={DAYS} value={calendar.day} onChange={(day) => set({ day })} />
+            <SelectField
+              isNarrow
+              label="Day"
+              choices={DAYS}
+              value={calendar.day}
+              onChange={(day) => set({ day })}
+            />
           ) : (
             <>
-              <Select label="On the" choices={NTHS} value={calendar.nth} onChange={(nth) => set({ nth })} />
-              <Select
+              <SelectField
+                isNarrow
+                label="On the"
+                choices={NTHS}
+                value={calendar.nth}
+                onChange={(nth) => set({ nth })}
+              />
+              <SelectField
+                isNarrow
                 label="Weekday"
                 choices={DAY_NAMES}
                 value={calendar.weekday}
@@ -176,35 +198,5 @@ function ByFields({ calendar, set, mistake }: ByFieldsProps) {
         className="max-w-96"
       />
     </>
-  )
-}
-
-interface SelectProps<Value extends string> {
-  label: string
-  choices: readonly (readonly [Value, string])[]
-  value: Value
-  onChange: (value: Value) => void
-}
-
-function Select<Value extends string>({ label, choices, value, onChange }: SelectProps<Value>) {
-  // A rule may name one that is not in the list.
-  const shown = choices.some(([choice]) => choice === value) ? choices : [[value, value] as const, ...choices]
-  return (
-    <Labelled label={label}>
-      {(ids) => (
-        <select
-          {...ids}
-          className={`${inputStyle} w-auto!`}
-          value={value}
-          onChange={({ target }) => onChange(target.value as Value)}
-        >
-          {shown.map(([choice, words]) => (
-            <option key={choice} value={choice}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Labelled>
   )
 }

@@ -1,7 +1,7 @@
 import { type RuleParts, readRuleParts } from '../../../../src/time/rrule-parts.js'
 import { readRRuleText } from '../../../../src/time/rrule-text.js'
 
-export const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
+const FREQUENCIES = ['DAILY', 'WEEKLY', 'MONTHLY', 'YEARLY'] as const
 export const WEEKDAYS = ['MO', 'TU', 'WE', 'TH', 'FR', 'SA', 'SU'] as const
 export type Weekday = (typeof WEEKDAYS)[number]
 

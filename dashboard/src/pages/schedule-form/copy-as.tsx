@@ -16,11 +16,15 @@ export interface CopyAsProps {
 export function CopyAs({ name, fields, version }: CopyAsProps) {
   const curl = useCurl()
   const path = `/schedules/${encodeURIComponent(name)}`
+  const method = version === undefined ? 'PUT' : 'PATCH'
+  // As the form does: what exists is not replaced, and what somebody else has edited is not overwritten.
+  const condition = version === undefined ? 'If-None-Match: *' : `If-Match: "${version}"`
+  const command = curl(method, path, fields).replace('curl', `curl -H '${condition}'`)
   return (
-    <Card title="The same elsewhere">
+    <Card title="From a terminal, or from code">
       <div className="grid grid-cols-[minmax(0,1fr)] gap-2 p-4">
         <CopyCommand command={commandLineOf(name, fields, version)} />
-        <CopyCommand command={curl(version === undefined ? 'PUT' : 'PATCH', path, fields)} />
+        <CopyCommand command={command} />
         <CopyCommand command={typescriptOf(name, fields, version)} />
       </div>
     </Card>

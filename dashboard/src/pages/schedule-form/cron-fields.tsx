@@ -1,6 +1,5 @@
-import { inputStyle } from '../../parts/field.tsx'
-import { Labelled } from '../../parts/labelled.tsx'
 import type { FormProps } from './form-props.ts'
+import { SelectField } from './select-field.tsx'
 import { TextField } from './text-field.tsx'
 
 const EXAMPLES = [
@@ -55,14 +54,14 @@ export function CronFields({ form, change, mistakeAt }: FormProps) {
         </div>
       </div>
       <div className="grid gap-4 sm:grid-cols-2">
-        <Policy
+        <SelectField
           label="A time that the clock skips"
           help="In spring. Fixed hours are moved, wildcard hours are left out."
           choices={GAP}
           value={timing.gap}
           onChange={(gap) => set({ gap })}
         />
-        <Policy
+        <SelectField
           label="A time that shows twice"
           help="In autumn. Fixed hours take the first, wildcard hours both."
           choices={FOLD}
@@ -71,34 +70,5 @@ export function CronFields({ form, change, mistakeAt }: FormProps) {
         />
       </div>
     </>
-  )
-}
-
-interface PolicyProps<Value extends string> {
-  label: string
-  help: string
-  choices: readonly (readonly [Value, string])[]
-  value: Value
-  onChange: (value: Value) => void
-}
-
-function Policy<Value extends string>({ label, help, choices, value, onChange }: PolicyProps<Value>) {
-  return (
-    <Labelled label={label} help={help}>
-      {(ids) => (
-        <select
-          {...ids}
-          className={inputStyle}
-          value={value}
-          onChange={({ target }) => onChange(target.value as Value)}
-        >
-          {choices.map(([choice, words]) => (
-            <option key={choice} value={choice}>
-              {words}
-            </option>
-          ))}
-        </select>
-      )}
-    </Labelled>
   )
 }

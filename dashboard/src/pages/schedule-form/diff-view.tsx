@@ -52,7 +52,8 @@ function filled(timing: unknown): unknown {
 
 type Diff = Result<'diffSchedule'>
 
-const SIGNS = { removed: '−', moved: '→', added: '+', kept: '=' } as const
+/** As the command line has them. */
+const SIGNS = { removed: '-', moved: '~', added: '+', kept: '=' } as const
 const TONES = { removed: 'text-bad', moved: 'text-warn', added: 'text-good', kept: 'text-muted' } as const
 
 function Times({ diff, zone }: { diff: Diff; zone: string }) {

@@ -1,4 +1,4 @@
-import type { Schedule } from '../../api/client.ts'
+import { basePath, type Schedule } from '../../api/client.ts'
 import type { FormState } from './form-state.ts'
 
 /** What was typed and not saved, kept by the tab: a reload, or a step to another page, loses nothing. */
@@ -11,7 +11,7 @@ export interface Draft {
 /** Bumped when the form has other fields: an older draft is none. */
 const LAYOUT = 1
 
-const keyOf = (path: string) => `escapement:draft:${path}`
+const keyOf = (path: string) => `escapement:draft:${basePath}${path}`
 
 export function keptDraft(path: string): Draft | undefined {
   try {

@@ -1,5 +1,5 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query'
-import { useEffect, useMemo, useState } from 'react'
+import { useEffect, useMemo, useRef, useState } from 'react'
 import { Link, useLocation } from 'wouter'
 import type { Body } from '../../../../src/http-client/index.js'
 import { client, EscapementError, type Schedule } from '../../api/client.ts'
@@ -8,7 +8,6 @@ import { ActionDialog } from '../../parts/action-dialog.tsx'
 import { buttonStyle } from '../../parts/button.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
 import { Page } from '../../parts/page.tsx'
-import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { schedulePath, useScheduleName } from '../../schedules/schedule-path.ts'
 import { AdminNeeded } from './admin-needed.tsx'
 import { Conflict } from './conflict.tsx'
@@ -34,7 +33,9 @@ export function EditSchedulePage() {
       {mayPatch ? (
         <>
           <div>
-            <ScheduleLink name={name} className="text-accent" />
+            <Link href={schedulePath(name)} className="text-accent underline-offset-2 hover:underline">
+              Back to the schedule
+            </Link>
           </div>
           <Loaded query={query}>{(schedule) => <Edit key={name} current={schedule} />}</Loaded>
         </>
@@ -55,9 +56,10 @@ function Edit({ current }: { current: Schedule }) {
   const { form } = typed
   const patch = useMemo(() => patchOf(form, before), [form, before])
   const isChanged = Object.keys(patch).length > 0
-  const isBehind = current.version > base.version
+  const isBehind = current.version > base.version || current.id !== base.id
   const isTouched = isBehind && Object.keys(patchOf(formOf(current), before)).length > 0
   const [look, setLook] = useState(0)
+  const actions = useRef<HTMLDivElement>(null)
   const [, navigate] = useLocation()
   const queryClient = useQueryClient()
 
@@ -91,19 +93,20 @@ function Edit({ current }: { current: Schedule }) {
     if (isBehindNow) void queryClient.invalidateQueries({ queryKey: ['schedules'] })
     else focusFirstMistake()
   }
+  const review = () => actions.current?.querySelector('button')?.click()
   const isConflict = typed.refused instanceof EscapementError && typed.refused.code === 'version_conflict'
   const canSave = isChanged && typed.isSendable && !isTouched
   return (
     <>
       {kept && <KeptNotice onDrop={takeTheirs} />}
-      {isTouched && isChanged && (
-        <Conflict base={base} theirs={current} patch={patch} onGoOn={goOn} onTakeTheirs={takeTheirs} />
-      )}
-      <ScheduleForm typed={typed} isNew={false} createdAt={base.createdAt} onSubmit={typed.ask}>
+      <ScheduleForm typed={typed} isNew={false} createdAt={base.createdAt} onSubmit={review}>
+        {isTouched && isChanged && (
+          <Conflict base={base} theirs={current} patch={patch} onGoOn={goOn} onTakeTheirs={takeTheirs} />
+        )}
         {isChanged && <CopyAs name={name} fields={patch} version={base.version} />}
         {!(isConflict && isTouched) && <Refused error={typed.refused} what="Not saved:" />}
       </ScheduleForm>
-      <div className="flex justify-end gap-2">
+      <div ref={actions} className="flex justify-end gap-2">
         <Link href={schedulePath(name)} className={buttonStyle()}>
           Leave it
         </Link>

@@ -16,9 +16,12 @@ export function FieldChanges({ changes }: { changes: readonly FieldChange[] }) {
         <div key={field} className="grid min-w-0 gap-0.5 sm:grid-cols-[8rem_minmax(0,1fr)]">
           <dt className="font-mono text-muted text-xs leading-5">{field}</dt>
           <dd className="min-w-0 [overflow-wrap:anywhere]">
-            <del className="text-bad decoration-bad/60">{inWords(field, before)}</del>{' '}
-            <span aria-hidden="true">→</span>{' '}
-            <ins className="text-good no-underline">{inWords(field, after)}</ins>
+            <del className="block text-bad no-underline before:mr-1.5 before:font-mono before:content-['-']">
+              {inWords(field, before)}
+            </del>
+            <ins className="block text-good no-underline before:mr-1.5 before:font-mono before:content-['+']">
+              {inWords(field, after)}
+            </ins>
           </dd>
         </div>
       ))}

@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Mistake } from '../../../../src/errors.js'
 import { useSeesAll } from '../../api/may.ts'
 import { jobsQuery } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
@@ -11,7 +12,7 @@ import { TextField } from './text-field.tsx'
 export interface InputSectionProps extends FormProps {
   reading: Reading
   /** What the server has said of it. */
-  told: readonly { field: string; message: string }[]
+  told: readonly Mistake[]
 }
 
 /** What the job gets, checked as it is typed: as JSON, and against what the job has published of its input. */

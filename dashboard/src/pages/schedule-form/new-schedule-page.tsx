@@ -64,7 +64,7 @@ function Create() {
     <>
       {kept && <KeptNotice onDrop={drop} />}
       <ScheduleForm typed={typed} isNew onSubmit={submit}>
-        <CopyAs name={name || 'name'} fields={reading.definition} />
+        {name !== '' && form.job.trim() !== '' && <CopyAs name={name} fields={reading.definition} />}
         <Refused error={typed.refused} what="Not created:" />
         <div className="flex flex-wrap items-center justify-between gap-x-4 gap-y-3">
           <Check

@@ -23,7 +23,7 @@ export function wholeTime(at: Date, zone?: string): string {
 export function PlanTime({ at, zone }: { at: string; zone?: string | undefined }) {
   const instant = new Date(at)
   return (
-    <time dateTime={at} title={everyZone(instant, zone)} className="tabular-nums">
+    <time dateTime={at} title={everyZone(instant, zone)} className="whitespace-nowrap tabular-nums">
       {wholeTime(instant, zone)}
     </time>
   )

@@ -1,8 +1,6 @@
 import { useQuery } from '@tanstack/react-query'
 import { Card } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
-import { Head } from '../../parts/head.tsx'
-import { bodyCell, Table } from '../../parts/table.tsx'
 import { isKnownZone } from '../../time/zone-switch.tsx'
 import type { FormState } from './form-state.ts'
 import { PlanTime } from './plan-time.tsx'
@@ -72,28 +70,31 @@ function Times({ occurrences, zone }: TimesProps) {
   const isElsewhere = zone !== HERE
   const there = zone.split('/').at(-1)!.replaceAll('_', ' ')
   return (
-    <Table label="Next times">
-      <Head columns={isElsewhere ? [`In ${there}`, 'Here'] : ['Here']} />
-      <tbody>
-        {occurrences.map(({ planTime, local, note }) => (
-          <tr key={planTime}>
-            {isElsewhere && (
-              <td className={bodyCell}>
-                {isKnownZone(zone) ? <PlanTime at={planTime} zone={zone} /> : local}
-                {note !== undefined && <Note text={note} />}
-              </td>
-            )}
-            <td className={bodyCell}>
-              <PlanTime at={planTime} />
-              {!isElsewhere && note !== undefined && <Note text={note} />}
-            </td>
-          </tr>
-        ))}
-      </tbody>
-    </Table>
+    <ol className="divide-y divide-line text-[0.8125rem]">
+      {isElsewhere && (
+        <li
+          aria-hidden="true"
+          className="grid grid-cols-2 gap-x-3 px-4 py-2 text-muted text-xs max-sm:hidden"
+        >
+          <span>In {there}</span>
+          <span>Here</span>
+        </li>
+      )}
+      {occurrences.map(({ planTime, local, note }) => (
+        <li key={planTime} className="grid gap-x-3 gap-y-0.5 px-4 py-2 sm:grid-cols-2">
+          {isElsewhere && (
+            <span>
+              <span className="sr-only">In {there} </span>
+              {isKnownZone(zone) ? <PlanTime at={planTime} zone={zone} /> : local}
+            </span>
+          )}
+          <span className={isElsewhere ? 'max-sm:text-muted max-sm:text-xs' : ''}>
+            {isElsewhere && <span className="sm:sr-only">Here </span>}
+            <PlanTime at={planTime} />
+          </span>
+          {note !== undefined && <span className="col-span-full text-pretty text-warn text-xs">{note}</span>}
+        </li>
+      ))}
+    </ol>
   )
-}
-
-function Note({ text }: { text: string }) {
-  return <div className="mt-0.5 text-pretty text-warn text-xs">{text}</div>
 }

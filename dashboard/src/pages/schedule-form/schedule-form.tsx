@@ -4,7 +4,6 @@ import { InputSection } from './input-section.tsx'
 import { PlacementSection } from './placement-section.tsx'
 import { PoliciesSection } from './policies-section.tsx'
 import { PreviewCard } from './preview-card.tsx'
-import { mistakesIn } from './refusal.ts'
 import { TimingSection } from './timing-section.tsx'
 import type { TypedForm } from './use-schedule-form.ts'
 
@@ -19,7 +18,7 @@ export interface ScheduleFormProps {
 
 /** All fields of a schedule, with its next times beside them where there is room. */
 export function ScheduleForm({ typed, isNew, createdAt, onSubmit, children }: ScheduleFormProps) {
-  const { form, change, mistakeAt, reading, refused } = typed
+  const { form, change, mistakeAt, reading, told } = typed
   const props = { form, change, mistakeAt }
   return (
     <form
@@ -35,7 +34,7 @@ export function ScheduleForm({ typed, isNew, createdAt, onSubmit, children }: Sc
       <div className="lg:sticky lg:top-4 lg:col-start-2 lg:row-span-6 lg:row-start-1">
         <PreviewCard form={form} reading={reading} createdAt={createdAt} />
       </div>
-      <InputSection {...props} reading={reading} told={mistakesIn(refused)} />
+      <InputSection {...props} reading={reading} told={told} />
       <PoliciesSection {...props} reading={reading} />
       <PlacementSection {...props} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4">{children}</div>

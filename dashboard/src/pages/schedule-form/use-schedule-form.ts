@@ -1,4 +1,5 @@
 import { useMemo, useState } from 'react'
+import type { Mistake } from '../../../../src/errors.js'
 import type { FormProps } from './form-props.ts'
 import type { FormState } from './form-state.ts'
 import { type Reading, readForm, rootOf } from './reading.ts'
@@ -6,9 +7,11 @@ import { mistakesIn } from './refusal.ts'
 
 export interface TypedForm extends FormProps {
   reading: Reading
-  /** The first mistake that keeps it from being sent. */
+  /** Whether nothing is wrong that the page can know of. */
   isSendable: boolean
   refused: Error | null
+  /** What the server has said of fields that are still as they were sent. */
+  told: readonly Mistake[]
   setForm: (form: FormState) => void
   /** It is to be saved: from now on what is still empty is wrong too. */
   ask: () => void
@@ -22,7 +25,6 @@ export function useScheduleForm(initial: FormState): TypedForm {
   const [refusal, setRefusal] = useState<{ error: Error; sent: FormState } | null>(null)
   const reading = useMemo(() => readForm(form), [form])
   const told = mistakesIn(refusal?.error ?? null).filter(({ field }) => {
-    // Until it is changed.
     const root = rootOf(field) as keyof FormState
     return form[root] === refusal?.sent[root]
   })
@@ -31,6 +33,7 @@ export function useScheduleForm(initial: FormState): TypedForm {
     reading,
     setForm,
     refused: refusal?.error ?? null,
+    told,
     // The server may know a zone that is too new for the browser.
     isSendable: reading.mistakes.every(({ field }) => field === 'timing.zone'),
     change: (part) => setForm((old) => ({ ...old, ...part })),

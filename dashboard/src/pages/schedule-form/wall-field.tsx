@@ -1,9 +1,7 @@
-import { formatWall } from '../../../../src/time/instant.js'
-import { wallAt } from '../../../../src/time/wall-mapping.js'
-import { zoneNamed } from '../../../../src/time/zone.js'
 import { inputStyle } from '../../parts/field.tsx'
 import { Labelled } from '../../parts/labelled.tsx'
 import { isKnownZone } from '../../time/zone-switch.tsx'
+import { onWallOf } from './on-wall-of.ts'
 
 export interface WallFieldProps {
   label: string
@@ -41,10 +39,4 @@ export function WallField({
       )}
     </Labelled>
   )
-}
-
-function onWallOf(value: string, zone: string): string {
-  const isInstant = /(?:Z|[+-]\d\d:?\d\d)$/i.test(value) && !Number.isNaN(Date.parse(value))
-  const wall = isInstant ? formatWall(wallAt(zoneNamed(zone), Date.parse(value))) : value
-  return wall.replace(/:00$/, (seconds) => (wall.length > 'yyyy-mm-ddThh:mm'.length ? '' : seconds))
 }
