@@ -147,6 +147,7 @@ it('creates one that fires, and refuses a name that is taken', async () => {
   await page.getByRole('button', { name: 'Create the schedule' }).click()
   await page.waitForURL('**/schedules/report%3Abeta')
   expect(await ran).toBe('report:beta')
+  await page.getByRole('table').getByText('succeeded').first().waitFor()
   await escapement.schedules.pause('report:beta')
   await close()
 })
@@ -196,7 +197,8 @@ it('shows what an edit changes before it is saved, and what somebody else has ch
   const { schedules } = escapement
   const timing = cron('0 9 * * MON-FRI', { zone: 'Europe/Paris' })
   await schedules.put('digest', { job: 'send-report', input: { customer: 'acme' }, timing, group: 'reports' })
-  const { page, complaints, close } = await visit(browser, `${site.url}/schedules/digest/edit`)
+  const { page, complaints, close } = await visit(browser, `${site.url}/schedules/digest`)
+  await page.getByRole('link', { name: 'Edit…' }).click()
   await page.getByRole('heading', { name: 'Edit digest' }).waitFor()
   await page.getByLabel('Expression').fill('0 10 * * MON-FRI')
   await page.getByLabel('Group').fill('')

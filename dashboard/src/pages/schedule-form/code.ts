@@ -1,5 +1,5 @@
 /** The same for a terminal, and for a program. */
-import { quoted } from '../../parts/quoted.ts'
+import { quoted, shellWord } from '../../parts/quoted.ts'
 import type { Fields } from './reading.ts'
 
 const TIMING_FLAGS: Readonly<Record<string, readonly [flag: string, field: string]>> = {
@@ -15,7 +15,7 @@ export function commandLineOf(name: string, fields: Fields, version?: number): s
   const verb = version === undefined ? 'put' : 'patch'
   const only = version === undefined ? '--create' : `--if-version ${version}`
   const flags = Object.entries(fields).flatMap(([field, value]) => flagsOf(field, value))
-  return ['escapement schedules', verb, word(name), ...flags, only].join(' ')
+  return ['escapement schedules', verb, shellWord(name), ...flags, only].join(' ')
 }
 
 function flagsOf(field: string, value: unknown): string[] {
@@ -23,16 +23,16 @@ function flagsOf(field: string, value: unknown): string[] {
   if (value === null && field !== 'input') return [`--clear ${flag.slice(2)}`]
   if (value === true) return [flag]
   if (field === 'timing') return timingFlags(value as Fields)
-  if (field === 'scopes') return (value as string[]).map((scope) => `${flag} ${word(scope)}`)
+  if (field === 'scopes') return (value as string[]).map((scope) => `${flag} ${shellWord(scope)}`)
   if (field === 'input' || field === 'metadata') return [`${flag} ${quoted(JSON.stringify(value))}`]
   if (field === 'breaker') {
     const { failures, cooldown } = value as Fields
     return [
       `${flag} ${failures}`,
-      ...(cooldown === undefined ? [] : [`--breaker-cooldown ${word(String(cooldown))}`]),
+      ...(cooldown === undefined ? [] : [`--breaker-cooldown ${shellWord(String(cooldown))}`]),
     ]
   }
-  return [`${flag} ${word(String(value))}`]
+  return [`${flag} ${shellWord(String(value))}`]
 }
 
 function timingFlags({ kind, ...fields }: Fields): string[] {
@@ -40,13 +40,8 @@ function timingFlags({ kind, ...fields }: Fields): string[] {
   // What this page does not know, the command line takes from a file.
   if (flag === undefined) return ['--file timing.json']
   return Object.entries(fields).map(([field, value]) =>
-    field === main ? `${flag} ${word(String(value))}` : `--${field} ${word(String(value))}`,
+    field === main ? `${flag} ${shellWord(String(value))}` : `--${field} ${shellWord(String(value))}`,
   )
-}
-
-/** As one word of a shell, quoted where it must be. */
-function word(text: string): string {
-  return /^[\w./:@%+=-]+$/.test(text) && !text.startsWith('-') ? text : quoted(text)
 }
 
 function kebab(name: string): string {

@@ -39,7 +39,7 @@ export function InputSection({ form, change, mistakeAt, reading, told }: InputSe
           isCode
           rows={Math.min(16, Math.max(4, form.input.split('\n').length + 1))}
           placeholder="null"
-          help={helpOf(schema, found.length, isEmpty)}
+          help={form.input.includes('"[redacted]"') ? HIDDEN : helpOf(schema, found.length, isEmpty)}
         />
         {schema !== null && (
           <details>
@@ -53,6 +53,9 @@ export function InputSection({ form, change, mistakeAt, reading, told }: InputSe
     </Card>
   )
 }
+
+/** It is not sent while it is as it was read; and the server refuses it in place of what is kept. */
+const HIDDEN = 'The server hides what is “[redacted]”. To change the input, type those values anew.'
 
 function helpOf(schema: unknown, mistakes: number, isEmpty: boolean) {
   if (schema === null) return 'What the handler gets. Empty: null.'
