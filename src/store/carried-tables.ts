@@ -17,6 +17,7 @@ export const CARRIED_TABLES = [
   'runs_open',
   'runs_ended',
   'attempts',
+  'run_minutes',
   'exports',
 ] as const
 

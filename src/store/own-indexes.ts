@@ -30,6 +30,9 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   migrations: {
     migrations_pkey: 'PRIMARY KEY USING btree (number)',
   },
+  run_minutes: {
+    run_minutes_pkey: 'PRIMARY KEY USING btree (minute)',
+  },
   runs_asked: {
     runs_asked_pkey: 'PRIMARY KEY USING btree (id)',
     runs_by_time: 'INDEX USING btree (COALESCE(plan_time, created_at), id)',

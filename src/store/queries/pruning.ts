@@ -1,10 +1,11 @@
 import { NOW, type Session, type Store } from '../store.js'
 import { lockLanes } from './lanes.js'
 
-/** How long ended runs are kept, in milliseconds. */
+/** How long ended runs, and the counts of each minute, are kept, in milliseconds. */
 export interface Retention {
   succeededMs: number
   failedMs: number
+  statsMs: number
 }
 
 /**
