@@ -216,15 +216,16 @@ function checkCount(value: unknown, field: string, report: Report): void {
 function readRetention(option: unknown, report: Report): Retention | null {
   if (option === false) return null
   if (typeof option !== 'object' || option === null || Array.isArray(option)) {
-    report('scheduler.retention', `${quote(option)} – must be false, or { succeeded, failed }`)
+    report('scheduler.retention', `${quote(option)} – must be false, or { succeeded, failed, stats }`)
     return null
   }
   const { retention } = SCHEDULER_DEFAULTS
   refuseUnknown(option, 'scheduler.retention.', Object.keys(retention), report)
-  const { succeeded, failed } = { ...retention, ...option }
+  const { succeeded, failed, stats } = { ...retention, ...option }
   return {
     succeededMs: readElapsed(succeeded, 'scheduler.retention.succeeded', report) ?? 0,
     failedMs: readElapsed(failed, 'scheduler.retention.failed', report) ?? 0,
+    statsMs: readElapsed(stats, 'scheduler.retention.stats', report) ?? 0,
   }
 }
 

@@ -16,6 +16,7 @@ import type { DurationInput } from '../time/duration.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait, longestSleepMs } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
+import { createMinutes } from './minutes.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
 import { type TickReport, tick } from './tick.js'
 import { createUpkeep } from './upkeep.js'
@@ -27,17 +28,18 @@ export interface SchedulerOptions {
    */
   batch?: number
   /**
-   * How long ended runs are kept: cancelled and skipped ones as long as those that succeeded. False keeps them for ever.
-   * @default { succeeded: '30 days', failed: '90 days' }
+   * How long ended runs are kept: cancelled and skipped ones as long as those that succeeded. `stats` is how long it is kept how many
+   * ran in each minute (`statsHistory`). False keeps everything for ever.
+   * @default { succeeded: '30 days', failed: '90 days', stats: '30 days' }
    */
   retention?: RetentionOption
 }
 
-type RetentionOption = false | { succeeded?: DurationInput; failed?: DurationInput }
+type RetentionOption = false | { succeeded?: DurationInput; failed?: DurationInput; stats?: DurationInput }
 
 export const SCHEDULER_DEFAULTS = {
   batch: 1000,
-  retention: { succeeded: '30 days', failed: '90 days' },
+  retention: { succeeded: '30 days', failed: '90 days', stats: '30 days' },
 } satisfies SchedulerOptions
 
 /** Of a herd: while the database records one, this process plans the other. */
@@ -81,6 +83,7 @@ export function createScheduler(parts: {
   const { store, bus, logger, jobs, zoneData, batch } = parts
   const verbParts = { store, jobs, bus, zoneData }
   const upkeep = createUpkeep(verbParts, parts.retention, logger)
+  const minutes = createMinutes(store, logger)
   const wait = createWait(parts.clock)
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
@@ -183,6 +186,7 @@ export function createScheduler(parts: {
     while (!stopping) {
       pulse.beat()
       try {
+        minutes.look()
         const hasMoreUpkeep = await upkeep.step()
         pulse.beat()
         await tickWhileDue()
@@ -209,7 +213,9 @@ export function createScheduler(parts: {
     tick: () => tickOnce(Number.POSITIVE_INFINITY),
     tickWhileDue,
     async upkeep() {
+      minutes.look()
       while (await upkeep.step());
+      await minutes.settled()
     },
     wake: wait.wake,
     pulse: pulse.state,
@@ -221,7 +227,7 @@ export function createScheduler(parts: {
       stopping = true
       pulse.end()
       wait.wake()
-      await loop
+      await Promise.all([loop, minutes.stop()])
       loop = undefined
     },
   }

@@ -12,6 +12,7 @@ import type { VerbParts } from '../client/verb.js'
 import { monotonicMs } from '../clock.js'
 import type { Logger } from '../logger.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
+import { pruneMinutes } from '../store/queries/minutes.js'
 import { pruneSkips, type Retention } from '../store/queries/pruning.js'
 import { readIdRange } from '../store/queries/reconciling.js'
 import { prune } from './prune.js'
@@ -40,7 +41,10 @@ export function createUpkeep(parts: VerbParts, retention: Retention | null, logg
     yield* applyZoneData(parts, logger)
     await fillStrandedLanes(store)
     yield reconcileOverdue(store, zoneData)
-    if (retention !== null) yield* prune(store, retention)
+    if (retention !== null) {
+      yield* prune(store, retention)
+      await pruneMinutes(store, retention.statsMs)
+    }
     position ??= idWithin(await readIdRange(store))
     let isWholeTurn = position === BEFORE_ALL_IDS
     for (let chunk = 0; chunk < CHUNKS; chunk++) {

@@ -81,6 +81,9 @@ export async function fill(h: Place): Promise<void> {
     `insert into "${schema}".transition_log (field_id, key, due_at, applied_at, action, to_value)
      values (1, '["1","ü"]', '2026-01-01T00:00:00.123456Z', '2026-01-01T00:00:00.124Z', 'set', 'published')`,
   )
+  await escapement.database.query(
+    `insert into "${schema}".run_minutes values ('2026-03-01T12:00:00Z', 3, 1, 0, 0, 4, '{1,0,2,1}', 3)`,
+  )
   // More digits than a number of the host has.
   await escapement.database.query(
     `update "${schema}".schedules set metadata = '{"wide": 12345678901234567890.10}' where name = 'cron'`,
