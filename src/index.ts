@@ -35,6 +35,7 @@ export type {
   Schedules,
 } from './client/schedules.js'
 export type { SchedulePage, SearchOptions } from './client/searching.js'
+export type { StatsHistory, StatsHistoryRange, StatsPoint } from './client/stats-history.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
 export type { Timeline, TimelineOptions } from './client/timeline.js'
 export type { AccessRole, Token, TokenDefinition, TokenHolder, Tokens } from './client/tokens.js'

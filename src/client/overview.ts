@@ -13,6 +13,7 @@ import {
 import type { Store } from '../store/store.js'
 import type { Claiming, ClaimingStatus } from './claiming.js'
 import { sharedRead } from './shared-read.js'
+import { readStatsHistory, type StatsHistory, type StatsHistoryRange } from './stats-history.js'
 
 /** A job that a worker has published, or that this process has the code of. */
 export interface JobOverview extends JobPolicies {
@@ -85,6 +86,11 @@ export interface Overview {
   workers(): Promise<WorkerOverview[]>
   queues(): Promise<QueueOverview[]>
   stats(): Promise<Stats>
+  /**
+   * How many runs ended in each bucket of time, and how late they started. Schedulers count each minute when it is over: the last one
+   * may be missing for some seconds, and what happened while no scheduler ran for more than six hours stays uncounted.
+   */
+  statsHistory(range?: StatsHistoryRange): Promise<StatsHistory>
 }
 
 const ALIVE_MS = 5_000
@@ -162,6 +168,7 @@ export function createOverview(
       }))
     },
     stats,
+    statsHistory: (range = {}) => readStatsHistory(store, range),
   }
 }
 

@@ -110,6 +110,8 @@ export function createHttpClient(options: HttpClientOptions) {
     workers: (more?: CallOptions) => call('listWorkers', {}, more),
     queues: (more?: CallOptions) => call('listQueues', {}, more),
     stats: (more?: CallOptions) => call('getStats', {}, more),
+    statsHistory: (query?: Query<'getStatsHistory'>, more?: CallOptions) =>
+      call('getStatsHistory', { query }, more),
     forecast: (query?: Query<'getForecast'>, more?: CallOptions) => call('getForecast', { query }, more),
     audit: (query?: Query<'getAudit'>, more?: CallOptions) => call('getAudit', { query }, more),
     doctor: (more?: CallOptions) => call('getDiagnosis', {}, more),

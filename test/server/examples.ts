@@ -164,6 +164,9 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   listWorkers: () => ({}),
   listQueues: () => ({}),
   getStats: () => ({}),
+  getStatsHistory: () => ({
+    query: { from: '2027-01-01T00:00:00Z', to: '2027-01-02T00:00:00Z', bucket: '1 hour' },
+  }),
   getForecast: () => ({
     query: { from: '2027-01-01T00:00:00Z', to: '2027-01-01T01:00:00Z', bucket: '10 minutes' },
   }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { routesOf, spec } from '../route.js'
-import { id, instant, json } from '../schemas/basics.js'
+import { durationInput, id, instant, instantInput, json } from '../schemas/basics.js'
 
 const count = z.int()
 
@@ -83,6 +83,19 @@ const Stats = z
   })
   .meta({ id: 'Stats' })
 
+const StatsPoint = z
+  .object({
+    from: instant,
+    ...ended.shape,
+    lateness: z
+      .object({ runs: count, p50: z.number(), p95: z.number(), p99: z.number(), max: z.number() })
+      .nullable()
+      .describe(
+        'Milliseconds from when runs might have started to when they did, of those that started in it. Percentiles may be an eighth off.',
+      ),
+  })
+  .meta({ id: 'StatsPoint' })
+
 const common = { method: 'get', role: 'viewer', groups: 'refused', tag: 'System', problems: [] } as const
 
 export const OVERVIEW_SPECS = {
@@ -110,6 +123,24 @@ export const OVERVIEW_SPECS = {
     summary: 'How much of everything there is',
     answer: Stats,
   }),
+  getStatsHistory: spec({
+    ...common,
+    path: '/stats/history',
+    summary: 'How many runs ended, and how late they started, by time',
+    description:
+      'Of minutes that are over, and at most 1,500 points of at most 31 days. Where nothing happened there is no point.',
+    query: z.strictObject({
+      from: instantInput
+        .exactOptional()
+        .describe('Inclusive, cut to its minute; an hour before `to` by default.'),
+      to: instantInput
+        .exactOptional()
+        .describe('Exclusive; by default the end of the last minute that is over.'),
+      bucket: durationInput.default('1 minute').describe('Whole minutes; points begin at `from`.'),
+    }),
+    answer: z.object({ from: instant, to: instant, bucketMs: count, points: z.array(StatsPoint) }),
+    problems: ['option_invalid'],
+  }),
 }
 
 export const overviewRoutes = routesOf(OVERVIEW_SPECS, {
@@ -117,4 +148,5 @@ export const overviewRoutes = routesOf(OVERVIEW_SPECS, {
   listWorkers: async ({ escapement }) => ({ workers: await escapement.workers() }),
   listQueues: async ({ escapement }) => ({ queues: await escapement.queues() }),
   getStats: ({ escapement }) => escapement.stats(),
+  getStatsHistory: ({ escapement, query }) => escapement.statsHistory(query),
 })
