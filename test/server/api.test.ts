@@ -60,6 +60,44 @@ describe('asking twice', () => {
   })
 })
 
+describe('figures over time', () => {
+  it('are given by buckets, with instants as texts, and refused where they would be too many', async () => {
+    const world = await openWorld(admin)
+    await world.escapement.database.query(
+      `insert into "${world.schema}".run_minutes values
+         ('2026-03-01T12:00:00Z', 3, 1, 0, 0, 4, '{1,0,2,1}', 3), ('2026-03-01T12:30:00Z', 0, 0, 1, 2, 0, '{}', null),
+         ('2026-03-01T13:59:00Z', 1, 0, 0, 0, 1, '{0,1}', 1)`,
+    )
+    const client = clientOf(world)
+    const range = { from: '2026-03-01T12:00:30Z', to: '2026-03-01T14:00:00Z' }
+    const none = { succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+    expect(await client.statsHistory({ ...range, bucket: '1 hour' })).toEqual({
+      from: '2026-03-01T12:00:00.000Z',
+      to: '2026-03-01T14:00:00.000Z',
+      bucketMs: 3_600_000,
+      points: [
+        {
+          from: '2026-03-01T12:00:00.000Z',
+          succeeded: 3,
+          failed: 1,
+          cancelled: 1,
+          skipped: 2,
+          lateness: { runs: 4, p50: 2, p95: 3, p99: 3, max: 3 },
+        },
+        {
+          ...none,
+          from: '2026-03-01T13:00:00.000Z',
+          succeeded: 1,
+          lateness: { runs: 1, p50: 1, p95: 1, p99: 1, max: 1 },
+        },
+      ],
+    })
+    expect((await client.statsHistory(range)).points).toHaveLength(3)
+    expect((await client.statsHistory()).points).toEqual([])
+    await expect(client.statsHistory({ bucket: '10 seconds' })).rejects.toThrow(/^bucket: 10000 ms/)
+  })
+})
+
 describe('a refusal', () => {
   it('names every mistake with its field', async () => {
     const world = await openWorld(admin)

@@ -8,6 +8,7 @@ import { Failures } from './failures.tsx'
 import { Figures } from './figures.tsx'
 import { HealthLine } from './health-line.tsx'
 import { Herd } from './herd.tsx'
+import { History } from './history/history.tsx'
 import { Queues } from './queues.tsx'
 
 /** How things are, and what is coming. */
@@ -27,6 +28,7 @@ export function OverviewPage() {
     <Page title="Overview" actions={mayAct && claiming?.paused === false && <PauseClaiming />}>
       <HealthLine />
       <Figures />
+      <History />
       <Herd />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[repeat(2,minmax(0,1fr))]">
         <Queues />
