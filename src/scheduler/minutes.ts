@@ -9,8 +9,9 @@ import type { Store } from '../store/store.js'
 
 /** After a pause, and in a database that has not counted yet. */
 const BACK_MS = 6 * 3_600_000
-const PORTION_MS = 5 * 60_000
-const AFTER_FAILURE_MS = 60_000
+const MINUTE_MS = 60_000
+const LARGEST_PORTION_MS = 8 * MINUTE_MS
+const AFTER_FAILURE_MS = MINUTE_MS
 
 export interface Minutes {
   /** Begins to count if a minute has ended since the last time. */
@@ -23,6 +24,8 @@ export interface Minutes {
 
 export function createMinutes(store: Store, logger: Logger): Minutes {
   let through: Date | null = null
+  /** Halved where it fails: what is too much for the deadline of a statement would be so again. */
+  let portionMs = LARGEST_PORTION_MS
   let lookAtMs = Number.NEGATIVE_INFINITY
   let isStopping = false
   let counting: Promise<void> | undefined
@@ -34,12 +37,13 @@ export function createMinutes(store: Store, logger: Logger): Minutes {
     try {
       let counted: Awaited<ReturnType<typeof countMinutes>>
       do {
-        counted = await countMinutes(store, { through, backMs: BACK_MS, portionMs: PORTION_MS })
+        counted = await countMinutes(store, { through, backMs: BACK_MS, portionMs })
         through = counted.through ?? through
       } while (counted.has_more && !isStopping)
       lookAtMs = nowMs() + counted.ms_until_next
     } catch (error) {
       lookAtMs = nowMs() + AFTER_FAILURE_MS
+      portionMs = Math.max(MINUTE_MS, portionMs / 2)
       logger.warn({ err: error }, 'what ran in the last minutes is counted later')
     }
   }

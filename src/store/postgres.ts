@@ -10,7 +10,7 @@ import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from '
 const OLDEST_SERVER = 150_000
 const CONNECT_TIMEOUT_MS = 10_000
 const LOOP_DEADLINE_MS = 15_000
-/** Two batches of a tick, claim, renewal, outcomes, a sweep, and one to spare: they must never wait for a handler's transaction. */
+/** Two batches of a tick, claim, renewal, outcomes, a sweep, and the count of minutes: they must never wait for a handler's transaction. */
 const INNER_CONNECTIONS = 7
 /** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
 const OUTER_CONNECTIONS = 14

@@ -1,5 +1,8 @@
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { type Assembly, assemble } from '../../src/escapement.js'
+import { silentLogger } from '../../src/logger.js'
+import { createMinutes } from '../../src/scheduler/minutes.js'
+import type { Store } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
 
@@ -172,6 +175,30 @@ describe('what ran in each minute', () => {
     const third = await openProcess()
     await third.scheduler.upkeep()
     expect((await points({ from: noon })).map(([minute]) => minute)).toEqual(['15:00', '20:00'])
+  })
+
+  it('is counted a minute later where that fails, and less at once', async () => {
+    await run(['ok'], 1, 1)
+    at(60)
+    const { store } = one
+    const [tried, told]: [number[], string[]] = [[], []]
+    const failing: Store = {
+      ...store,
+      async query(statement, params) {
+        tried.push(Number(params![3]) / MINUTE)
+        if (tried.length < 3) throw new Error('canceling statement due to statement timeout')
+        return store.query(statement, params)
+      },
+    }
+    const minutes = createMinutes(failing, { ...silentLogger, warn: (_, text) => void told.push(text) })
+    for (const seconds of [60, 119, 120, 180]) {
+      at(seconds)
+      minutes.look()
+      await minutes.settled()
+    }
+    // The last two together are the three minutes that are over.
+    expect([tried, told.length]).toEqual([[8, 4, 2, 2], 2])
+    expect((await points()).map(([minute]) => minute)).toEqual(['12:00'])
   })
 
   it('is kept for thirty days', async () => {

@@ -17,11 +17,11 @@ export function Herd() {
       ? `${count(total)} ${total === 1 ? 'run' : 'runs'}, at most ${count(peak.runs)} in a minute, at ${clockTime(peak.from)}`
       : undefined
   return (
-    <Card title="The next hour" aside={words}>
+    <Card title="The next hour">
       <Loaded query={query}>
         {() =>
           minutes && words !== undefined ? (
-            <HerdChart minutes={minutes} label={`Runs in the next hour: ${words}.`} />
+            <HerdChart minutes={minutes} words={words} />
           ) : (
             <p className="p-4 text-muted">No schedule has a plan time in the next hour.</p>
           )

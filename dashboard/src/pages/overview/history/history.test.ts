@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
+import { timeTicks } from '../chart/time-ticks.ts'
 import { pointsOf } from './points.ts'
 import { rangeOf, SPANS, spanOf } from './spans.ts'
-import { timeTicks } from './time-ticks.ts'
 import { latenessInAll, latenessOf, throughputInAll, throughputOf } from './words.ts'
 
 const [HOUR, DAY, WEEK] = SPANS

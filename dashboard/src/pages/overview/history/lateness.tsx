@@ -1,8 +1,8 @@
 import { span as duration } from '../../../time/relative.ts'
-import { Chart, LegendItem } from './chart.tsx'
-import { heightOf, lineOf, stepsUpTo } from './geometry.ts'
+import { Chart, LegendItem } from '../chart/chart.tsx'
+import { heightOf, lineOf, stepsUpTo } from '../chart/geometry.ts'
+import { timeTicks } from '../chart/time-ticks.ts'
 import type { HistoryChartProps } from './history.tsx'
-import { timeTicks } from './time-ticks.ts'
 import { latenessInAll, latenessOf, whenOf } from './words.ts'
 
 /** The worst first, so that the median lies over it. Told apart by their strokes as well as by their colours. */

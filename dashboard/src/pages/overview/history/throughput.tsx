@@ -1,8 +1,7 @@
-import { count } from '../../../time/format.ts'
-import { Chart, LegendItem } from './chart.tsx'
-import { roundUp, stackOf } from './geometry.ts'
+import { Chart, LegendItem } from '../chart/chart.tsx'
+import { countTicks, roundUp, stackOf } from '../chart/geometry.ts'
+import { timeTicks } from '../chart/time-ticks.ts'
 import type { HistoryChartProps } from './history.tsx'
-import { timeTicks } from './time-ticks.ts'
 import { throughputInAll, throughputOf, whenOf } from './words.ts'
 
 /** How many runs ended, and how. */
@@ -10,7 +9,6 @@ export function Throughput({ span, from, points, at, onLook }: HistoryChartProps
   const top = roundUp(Math.max(...points.map(({ ended }) => ended)))
   const say = (index: number) => `${whenOf(points[index]!, span)}: ${throughputOf(points[index]!)}`
   const inAll = throughputInAll(points, span) ?? `No run ended in the ${span.words}`
-  const rows = top === 1 ? [0, 1] : [0, 0.5, 1]
   return (
     <Chart
       title={`Throughput: runs in ${span.bucketWords}`}
@@ -20,7 +18,7 @@ export function Throughput({ span, from, points, at, onLook }: HistoryChartProps
       points={points.length}
       at={at}
       onLook={onLook}
-      rows={rows.map((place) => ({ place, label: count(place * top) }))}
+      rows={countTicks(top)}
       columns={timeTicks(span, from)}
       legend={
         <>

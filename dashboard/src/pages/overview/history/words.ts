@@ -1,8 +1,8 @@
 import { clockTime, count } from '../../../time/format.ts'
 import { span as duration } from '../../../time/relative.ts'
+import { weekdayOf } from '../chart/time-ticks.ts'
 import type { Lateness, Point } from './points.ts'
 import type { Span } from './spans.ts'
-import { weekdayOf } from './time-ticks.ts'
 
 const runs = (number: number) => `${count(number)} ${number === 1 ? 'run' : 'runs'}`
 

@@ -1,7 +1,7 @@
 import { clockTime } from '../../../time/format.ts'
 import { usableLocale } from '../../../time/locale.ts'
+import type { Span } from '../history/spans.ts'
 import type { Tick } from './geometry.ts'
-import type { Span } from './spans.ts'
 
 const weekdays = new Intl.DateTimeFormat(usableLocale(globalThis.navigator?.language), { weekday: 'short' })
 
@@ -17,7 +17,7 @@ const BEGINS: Readonly<Record<string, (at: Date) => boolean>> = {
 const LOOK_MS = 15 * 60_000
 
 /** Where labels of time are, of all quarters of an hour in the range. */
-export function timeTicks({ name, ms }: Span, from: number): Tick[] {
+export function timeTicks({ name, ms }: Pick<Span, 'name' | 'ms'>, from: number): Tick[] {
   const first = Math.ceil(from / LOOK_MS) * LOOK_MS
   const ticks: Tick[] = []
   for (let at = first; at < from + ms; at += LOOK_MS) {

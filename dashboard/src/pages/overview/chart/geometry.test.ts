@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { HEIGHT, heightOf, lineOf, roundUp, stackOf, stepsUpTo } from './geometry.ts'
+import { countTicks, HEIGHT, heightOf, lineOf, roundUp, stackOf, stepsUpTo } from './geometry.ts'
 
 it.each([
   [0, 1],
@@ -12,6 +12,15 @@ it.each([
   [81_000, 100_000],
 ])('an axis for %d reaches to %d', (most, top) => {
   expect(roundUp(most)).toBe(top)
+})
+
+it('labels the middle of an axis of counts where it is a whole number', () => {
+  expect(countTicks(1).map(({ label }) => label)).toEqual(['0', '1'])
+  expect(countTicks(40)).toEqual([
+    { place: 0, label: '0' },
+    { place: 0.5, label: '20' },
+    { place: 1, label: '40' },
+  ])
 })
 
 it('stacks bars on each other, and shows one failure among thousands', () => {

@@ -5,8 +5,8 @@ export interface ChartProps {
   title: string
   /** All of it in a sentence, for whoever does not see it. */
   label: string
-  /** What the colours stand for. */
-  legend: ReactNode
+  /** What the colours stand for, where there are several. */
+  legend?: ReactNode
   /** What is shown of the point that is looked at, or of all. */
   readout: string
   /** The same for each point, as it is said aloud. */
@@ -22,6 +22,13 @@ export interface ChartProps {
 
 const percent = (share: number) => `${share * 100}%`
 
+const [FIRST, LAST] = [0.04, 0.95]
+/** In the middle below its place, but where that would reach over an edge. */
+function edgeOf(place: number): string {
+  if (place > LAST) return 'right-0'
+  return place < FIRST ? '' : '-translate-x-1/2'
+}
+
 /** The frame of a chart: axes, what its colours mean, and a readout that follows the pointer, a finger or the arrow keys. */
 export function Chart({ points, at, onLook, rows, columns, sayPoint, ...props }: ChartProps) {
   const look = ({ clientX, currentTarget }: PointerEvent<HTMLInputElement>) => {
@@ -31,13 +38,11 @@ export function Chart({ points, at, onLook, rows, columns, sayPoint, ...props }:
   return (
     <figure className="min-w-0 px-4 pt-3 pb-3">
       <figcaption className="grid gap-1">
-        <div className="flex flex-wrap items-baseline justify-between gap-x-4 gap-y-1">
-          <h3 className="font-medium">{props.title}</h3>
-          <ul className="flex flex-wrap gap-x-3 text-muted text-xs">{props.legend}</ul>
-        </div>
-        <p className="min-h-8 text-muted text-xs leading-4">{props.readout}</p>
+        <h3 className="font-medium">{props.title}</h3>
+        <p className="min-h-8 text-muted text-xs leading-4 sm:min-h-4">{props.readout}</p>
+        {props.legend && <ul className="flex flex-wrap gap-x-3 text-muted text-xs">{props.legend}</ul>}
       </figcaption>
-      <div className="mt-1 grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
+      <div className="mt-3 grid grid-cols-[auto_minmax(0,1fr)] gap-x-2">
         <div aria-hidden="true" className="relative w-11 text-right text-muted text-xs">
           {rows.map(({ place, label }) => (
             <span
@@ -69,6 +74,18 @@ export function Chart({ points, at, onLook, rows, columns, sayPoint, ...props }:
                 />
               ))}
             </g>
+            <g className="stroke-line">
+              {columns.map(({ place, label }) => (
+                <line
+                  key={`${place} ${label}`}
+                  x1={points * place}
+                  x2={points * place}
+                  y1={HEIGHT - 4}
+                  y2={HEIGHT}
+                  vectorEffect="non-scaling-stroke"
+                />
+              ))}
+            </g>
             {at !== null && <rect x={at} y={0} width={1} height={HEIGHT} className="fill-accent/20" />}
             {props.children}
           </svg>
@@ -92,9 +109,8 @@ export function Chart({ points, at, onLook, rows, columns, sayPoint, ...props }:
           {columns.map(({ place, label }) => (
             <span
               key={`${place} ${label}`}
-              // The last would reach over the edge.
-              className={`absolute leading-4 ${place > 0.9 ? 'right-0' : ''}`}
-              style={place > 0.9 ? {} : { left: percent(place) }}
+              className={`absolute leading-4 ${edgeOf(place)}`}
+              style={place > LAST ? {} : { left: percent(place) }}
             >
               {label}
             </span>

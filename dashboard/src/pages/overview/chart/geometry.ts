@@ -1,3 +1,5 @@
+import { count } from '../../../time/format.ts'
+
 /** Where things are in a chart that is as many units wide as it has points, and `HEIGHT` high. */
 export const HEIGHT = 100
 
@@ -13,6 +15,12 @@ export function roundUp(most: number): number {
   const power = 10 ** Math.floor(Math.log10(most))
   const factor = [1, 2, 4, 6, 8, 10].find((step) => step * power >= most)!
   return factor * power
+}
+
+/** Labels of an axis of counts: at its ends, and in the middle where that is a whole number. */
+export function countTicks(top: number): Tick[] {
+  const places = top % 2 === 0 ? [0, 0.5, 1] : [0, 1]
+  return places.map((place) => ({ place, label: count(place * top) }))
 }
 
 /** The ends of a stack of bars, from below; what is not nothing is at least so high that it can be seen. */
