@@ -1,5 +1,6 @@
+import { createBreather } from '../breather.js'
 import { type Lateness, latenessOf } from '../runs/lateness.js'
-import { type MinutesRow, readMinutes } from '../store/queries/minutes.js'
+import { addUp, type MinutesRow, readMinutes } from '../store/queries/minutes.js'
 import { readNow } from '../store/queries/schedules.js'
 import type { Store } from '../store/store.js'
 import { DAY_MS, HOUR_MS, MINUTE_MS } from '../time/calendar.js'
@@ -48,8 +49,13 @@ const MOST_DAYS = 31
 /** How many runs ended, and how late they started, in each bucket of time: of minutes that are over. */
 export async function readStatsHistory(store: Store, range: StatsHistoryRange): Promise<StatsHistory> {
   const asked = await boundsOf(store, range)
-  const rows = await readMinutes(store, asked)
-  return { ...asked, points: rows.map(pointOf) }
+  const points: StatsPoint[] = []
+  const breathe = createBreather()
+  for (const row of await readMinutes(store, asked)) {
+    await breathe()
+    points.push(pointOf(row))
+  }
+  return { ...asked, points }
 }
 
 async function boundsOf(
@@ -85,10 +91,8 @@ function checkRange(
   }
 }
 
-function pointOf({ buckets, runs, latest_ms, ...counts }: MinutesRow): StatsPoint {
-  const lateness = new Array<number>(Math.max(-1, ...buckets) + 1).fill(0)
-  for (const [index, bucket] of buckets.entries()) lateness[bucket] = runs[index]!
-  return { ...counts, lateness: latenessOf(lateness, latest_ms ?? 0) }
+function pointOf({ lateness, latest_ms, ...counts }: MinutesRow): StatsPoint {
+  return { ...counts, lateness: latenessOf(addUp(lateness), latest_ms ?? 0) }
 }
 
 const minuteOf = (instant: Instant) => Math.floor(instant / MINUTE_MS) * MINUTE_MS
