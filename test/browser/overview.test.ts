@@ -87,7 +87,6 @@ describe('the overview over time', () => {
     await page
       .getByRole('img', { name: /^Throughput in the last day: .* in 15 minutes, at \w+ \d\d:\d\d\.$/ })
       .waitFor()
-    await lookAtEveryWidth(page, 'overview-day')
     await page.getByRole('link', { name: 'Week', exact: true }).click()
     await page.getByRole('img', { name: /^Lateness in the last week: / }).waitFor()
     expect(new URL(page.url()).search).toBe('?span=week')
