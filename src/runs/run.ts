@@ -15,6 +15,8 @@ export interface Run {
   key: string | null
   /** The schedule that this run is an occurrence of; null for a direct run. */
   scheduleId: string | null
+  /** The name of that schedule as it is now; null where it is deleted. */
+  schedule: string | null
   scheduleVersion: number | null
   scope: string | null
   /** The nominal instant of the occurrence; it never changes. */

@@ -142,6 +142,7 @@ export interface RunRow {
   trigger: RunTrigger
   key: string | null
   schedule_id: string | null
+  schedule_name: string | null
   schedule_version: number | null
   scope: string | null
   plan_time: Date | null
@@ -188,7 +189,8 @@ const RUN_COLUMN_NAMES = [
   'finished_at',
 ]
 /** Qualified, for statements in which another table is joined: `runs as r`. */
-export const RUN_COLUMNS = RUN_COLUMN_NAMES.map((name) => `r.${name}`).join(', ')
+export const RUN_COLUMNS = `${RUN_COLUMN_NAMES.map((name) => `r.${name}`).join(', ')},
+  (select s.name from {schema}.schedules as s where s.id = r.schedule_id) as schedule_name`
 
 export function toRun(row: RunRow): Run {
   return {
@@ -201,6 +203,7 @@ export function toRun(row: RunRow): Run {
     trigger: row.trigger,
     key: row.key,
     scheduleId: row.schedule_id,
+    schedule: row.schedule_name,
     scheduleVersion: row.schedule_version,
     scope: row.scope,
     planTime: row.plan_time,

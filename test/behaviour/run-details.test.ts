@@ -23,6 +23,7 @@ describe('the details of a run', () => {
     await h.advance('2 seconds')
     const { run, attempts, schedule, snapshot, drifted, lease } = await h.runs.details(id)
     expect(run).toEqual(await h.runs.get(id))
+    expect(run.schedule).toBe('s')
     expect(attempts).toEqual(await h.runs.attempts(id))
     expect(attempts.map(({ number }) => number)).toEqual([1, 2])
     expect([schedule, drifted, lease]).toEqual(['s', [], null])
@@ -49,9 +50,14 @@ describe('the details of a run', () => {
       ['description', 'input', 'name', 'overlap'],
     ])
 
+    const listed = async () => (await h.runs.search()).runs.map(({ schedule: name }) => name)
+    expect(await listed()).toEqual(['t'])
+    expect((await h.runs.list({ schedule: 't' }))[0]!.schedule).toBe('t')
+
     await h.schedules.delete('t')
     const last = await h.runs.details(id)
-    expect(last).toMatchObject({ schedule: null, drifted: null, snapshot })
+    expect(last).toMatchObject({ run: { schedule: null }, schedule: null, drifted: null, snapshot })
+    expect(await listed()).toEqual([null])
   })
 
   it('of a direct run are the run alone, and of one that is running who works on it', async () => {
@@ -59,6 +65,7 @@ describe('the details of a run', () => {
     let details: Awaited<ReturnType<typeof h.runs.details>> | undefined
     h.job('looking', {
       handler: async ({ run, workerId }) => {
+        expect(run.schedule).toBeNull()
         details = await h.runs.details(run.id)
         return workerId
       },

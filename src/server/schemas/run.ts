@@ -17,6 +17,10 @@ export const Run = z
     trigger: z.enum(RUN_TRIGGERS),
     key: z.string().nullable(),
     scheduleId: id.nullable(),
+    schedule: z
+      .string()
+      .nullable()
+      .describe('The name of its schedule now; null where it has none, or that is deleted.'),
     scheduleVersion: z.int().nullable(),
     scope: z.string().nullable(),
     planTime: instant.nullable().describe('The nominal instant of the occurrence; it never changes.'),

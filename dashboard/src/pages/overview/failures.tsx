@@ -3,6 +3,7 @@ import { Link } from 'wouter'
 import { failuresQuery } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
+import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { Moment } from '../../time/moment.tsx'
 
 /** The runs whose attempts were used up last. */
@@ -15,7 +16,7 @@ export function Failures() {
             <p className="p-4 text-muted">No run has failed.</p>
           ) : (
             <ul className="divide-y divide-line">
-              {runs.map(({ id, job, error, attempt, finishedAt, eligibleAt }) => (
+              {runs.map(({ id, job, schedule, error, attempt, finishedAt, eligibleAt }) => (
                 <li key={id} className="grid gap-0.5 px-4 py-2">
                   <div className="flex items-baseline justify-between gap-3">
                     <Link
@@ -30,6 +31,7 @@ export function Failures() {
                     {error?.message ?? 'without a message'}
                   </div>
                   <div className="flex flex-wrap gap-x-3 text-muted text-xs">
+                    {schedule !== null && <ScheduleLink name={schedule} className="text-ink" />}
                     <span>{error?.code}</span>
                     <span>
                       after {attempt} {attempt === 1 ? 'attempt' : 'attempts'}

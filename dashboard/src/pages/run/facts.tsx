@@ -4,6 +4,7 @@ import { Dash, Fact, Facts, When } from '../../parts/fact.tsx'
 import { Duration } from '../../runs/duration.tsx'
 import { RunState } from '../../runs/run-state.tsx'
 import { isOpen } from '../../runs/standing.ts'
+import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { zoneOf } from '../../schedules/timing-words.ts'
 import { count } from '../../time/format.ts'
 import { Moment } from '../../time/moment.tsx'
@@ -31,9 +32,7 @@ export function RunFacts({ details: { run, schedule, snapshot, lease } }: { deta
         {schedule === null ? (
           <span className="text-muted">{run.scheduleId === null ? 'none' : 'deleted since'}</span>
         ) : (
-          <Link href={`/runs?schedule=${encodeURIComponent(schedule)}`} className={linkStyle}>
-            {schedule}
-          </Link>
+          <ScheduleLink name={schedule} className="text-accent" />
         )}
         {run.scheduleVersion !== null && <span className="text-muted"> version {run.scheduleVersion}</span>}
       </Fact>

@@ -4,10 +4,11 @@ import { bodyCell, numberCell } from '../../parts/table.tsx'
 import { Duration } from '../../runs/duration.tsx'
 import { RunState } from '../../runs/run-state.tsx'
 import { endingError, isWrong } from '../../runs/standing.ts'
+import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { Moment } from '../../time/moment.tsx'
 
 export function RunRow({ run }: { run: Run }) {
-  const { id, job, state, trigger, attempt, scope, queue } = run
+  const { id, job, state, trigger, attempt, scope, queue, schedule, scheduleId } = run
   const error = endingError(run)
   return (
     <tr>
@@ -27,6 +28,8 @@ export function RunRow({ run }: { run: Run }) {
           </div>
         )}
         <div className="flex flex-wrap gap-x-3 text-muted text-xs">
+          {schedule !== null && <ScheduleLink name={schedule} className="text-ink" />}
+          {schedule === null && scheduleId !== null && <span>its schedule is deleted</span>}
           <span className="min-w-0 truncate font-mono">{id}</span>
           {queue !== 'default' && <span>in {queue}</span>}
           {scope !== null && scope !== 'global' && <span>for {scope}</span>}

@@ -76,6 +76,7 @@ function formatRuns(runs: readonly Run[]): string {
       { title: 'STATE', cell: ({ state }) => paintedState(state), isRigid: true },
       { title: 'JOB', cell: ({ job }) => job },
       { title: 'TRIGGER', cell: ({ trigger }) => trigger, isSpare: true },
+      { title: 'SCHEDULE', cell: ({ schedule }) => schedule ?? '', isSpare: true },
       {
         title: 'PLANNED',
         cell: ({ planTime, createdAt }) => localTime(planTime ?? createdAt),
