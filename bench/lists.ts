@@ -100,6 +100,7 @@ async function runPage({ runs }: Pick<Escapement, 'runs'>, options: RunSearchOpt
 function schedulePages(count: number): [string, SearchOptions][] {
   return [
     ['by name', {}],
+    ['by name, with the last thirty occurrences of each', { recent: 30 }],
     [
       'by name, from the middle on',
       { pageToken: writeToken({ list: 'schedules', filter: {} }, ['0', 'invoice:c5']) },

@@ -1,5 +1,6 @@
 export type { AuditReport, Finding } from './client/audit.js'
 export type { BackfillOptions, BackfillReport } from './client/backfill.js'
+export type { BulkOptions, BulkPauseOptions, BulkReport, ScheduleFilter } from './client/bulk-pausing.js'
 export type { CancelOptions, RetryReport } from './client/cancelling.js'
 export type { Claiming, ClaimingStatus } from './client/claiming.js'
 export type { Diagnosis, DiagnosisKind, Severity } from './client/diagnosis.js'
@@ -22,6 +23,7 @@ export type { Move, Moving } from './client/moving.js'
 export type { JobOverview, Overview, QueueOverview, Stats, WorkerOverview } from './client/overview.js'
 export type { PauseOptions } from './client/pausing.js'
 export type { SchedulePreview } from './client/previewing.js'
+export type { RecentOccurrence } from './client/recent.js'
 export type { Attempt, RunDetails, RunSnapshot } from './client/run-details.js'
 export type { RunPage, RunSearchOptions } from './client/run-search.js'
 export type { RetryFilter, Runs } from './client/runs.js'
@@ -34,7 +36,7 @@ export type {
   ScheduleChange,
   Schedules,
 } from './client/schedules.js'
-export type { SchedulePage, SearchOptions } from './client/searching.js'
+export type { FoundSchedule, SchedulePage, SearchOptions } from './client/searching.js'
 export type { StatsHistory, StatsHistoryRange, StatsPoint } from './client/stats-history.js'
 export type { SyncOptions, SyncReport } from './client/sync.js'
 export type { Timeline, TimelineOptions } from './client/timeline.js'

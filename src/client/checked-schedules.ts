@@ -20,6 +20,8 @@ const MAX_SEARCH_PAGE = 1_000
 const LONGEST_QUERY = 200
 /** How many plan times a preview or a diff looks at: pairing those of a diff takes the square of it. */
 const MAX_PLAN_TIMES = 1_000
+/** Occurrences of each schedule of a page. */
+const MAX_RECENT = 100
 const INT4_MAX = 2_147_483_647
 
 const text: Check = (value, field, report) => {
@@ -93,9 +95,12 @@ const SEARCH: Spec = {
   job: text,
   source: text,
   q: query,
+  recent: wholeUpTo(MAX_RECENT),
   limit: wholeUpTo(MAX_SEARCH_PAGE),
   pageToken: text,
 }
+const FILTER: Spec = { state: SCHEDULE_STATE, group: text, job: text, source: text, q: query }
+const BULK: Spec = { ...VERB, dryRun: flag, limit: wholeUpTo(INT4_MAX), pageToken: text }
 const RANGE: Spec = { from: anything, to: anything }
 /** How many occurrences a timeline takes to each side. */
 const AROUND = wholeUpTo(500, 0)
@@ -194,6 +199,18 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     async resume(name, options) {
       named(name, options, EDIT)
       return schedules.resume(name, options)
+    },
+    async pauseAll(filter, options) {
+      check((report) => object(filter, 'filter', report))
+      checkOptions(filter, FILTER)
+      checkOptions(options, { ...BULK, reason: text, until: anything })
+      return schedules.pauseAll(filter, options)
+    },
+    async resumeAll(filter, options) {
+      check((report) => object(filter, 'filter', report))
+      checkOptions(filter, FILTER)
+      checkOptions(options, BULK)
+      return schedules.resumeAll(filter, options)
     },
     async pauseGroup(group, options) {
       check((report) => text(group, 'group', report))

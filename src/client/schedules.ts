@@ -15,6 +15,16 @@ import { readTogether, type Session } from '../store/store.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { readOrThrow } from '../time/report.js'
 import { type BackfillOptions, type BackfillReport, backfillRuns } from './backfill.js'
+import {
+  type BulkOptions,
+  type BulkPauseOptions,
+  type BulkReport,
+  pauseAll,
+  pauseGroup,
+  resumeAll,
+  resumeGroup,
+  type ScheduleFilter,
+} from './bulk-pausing.js'
 import { changeSchedules } from './change.js'
 import { checkedSchedules } from './checked-schedules.js'
 import { definitionOf } from './definition.js'
@@ -22,7 +32,7 @@ import type { Enqueued } from './enqueueing.js'
 import { type HistoryEntry, type HistoryOptions, readHistory } from './history.js'
 import { ledgerOf, type Occurrence, readRange } from './ledger.js'
 import { inOwnGroup, isElsewhere } from './own-group.js'
-import { type PauseOptions, pauseGroup, pauseOne, resumeGroup, resumeOne } from './pausing.js'
+import { type PauseOptions, pauseOne, resumeOne } from './pausing.js'
 import { previewSchedule, type SchedulePreview } from './previewing.js'
 import { declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
@@ -119,6 +129,13 @@ export interface Schedules {
   pause(name: string, options?: PauseOptions): Promise<Schedule>
   /** Goes on with the next plan time to come, never with a stale one. */
   resume(name: string, options?: EditOptions): Promise<Schedule>
+  /**
+   * Pauses all that a filter finds as {@link Schedules.search} does, all schedules with an empty one, a thousand in each
+   * transaction. Those that are paused or finished stay as they are, and so it can be repeated.
+   */
+  pauseAll(filter: ScheduleFilter, options?: BulkPauseOptions): Promise<BulkReport>
+  /** The same for those that are paused or broken. Those whose gate is closed stay as they are. */
+  resumeAll(filter: ScheduleFilter, options?: BulkOptions): Promise<BulkReport>
   /** Returns how many it paused. */
   pauseGroup(group: string, options?: PauseOptions): Promise<number>
   resumeGroup(group: string, options?: VerbOptions): Promise<number>
@@ -217,6 +234,8 @@ export function createSchedules(parts: VerbParts): Schedules {
     async resume(name, options = {}) {
       return lastOrNow(name, await resumeOne(parts, name, options))
     },
+    pauseAll: (filter, options = {}) => pauseAll(parts, filter, options),
+    resumeAll: (filter, options = {}) => resumeAll(parts, filter, options),
     pauseGroup: (group, options = {}) => pauseGroup(parts, group, options),
     resumeGroup: (group, options = {}) => resumeGroup(parts, group, options),
     skip: (name, planTime, options = {}) => requestSkip(parts, 'skip', name, planTime, options),

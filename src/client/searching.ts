@@ -20,6 +20,7 @@ import {
   SECOND_LOOK,
   writeToken,
 } from './paging.js'
+import { type RecentOccurrence, readRecent } from './recent.js'
 import type { VerbParts } from './verb.js'
 
 export interface SearchOptions {
@@ -41,10 +42,18 @@ export interface SearchOptions {
   limit?: number
   /** The `nextPageToken` of the page before, with the same filter. */
   pageToken?: string
+  /** With what became of the last so many plan times of each, at most 100. */
+  recent?: number
+}
+
+/** A schedule as a search gives it. */
+export interface FoundSchedule extends Schedule {
+  /** Oldest first, where they were asked for. Manual runs are not among them. */
+  recent?: RecentOccurrence[]
 }
 
 export interface SchedulePage {
-  schedules: Schedule[]
+  schedules: FoundSchedule[]
   /** Gives the next page; null where there is none. */
   nextPageToken: string | null
 }
@@ -58,7 +67,7 @@ interface Position {
 }
 
 export async function searchSchedules(parts: VerbParts, options: SearchOptions): Promise<SchedulePage> {
-  const { limit = SEARCH_DEFAULTS.limit, pageToken, ...given } = options
+  const { limit = SEARCH_DEFAULTS.limit, pageToken, recent: count, ...given } = options
   const list = { list: listOf(parts, 'schedules'), filter: given as Filter }
   const ranges = rangesOf(given.q ?? '')
   const from = readOrThrow('option_invalid', (report) =>
@@ -74,8 +83,9 @@ export async function searchSchedules(parts: VerbParts, options: SearchOptions):
     looks: ranges.flatMap((_, part) => looksAt(parts, filter, { ranges, part, limit })),
     positionOf: ({ name }) => ({ part: ranges.findIndex((range) => isIn(range, name)), from: after(name) }),
   })
+  const recent = count === undefined ? undefined : await readRecent(parts, rows, count)
   return {
-    schedules: rows.map(toSchedule),
+    schedules: rows.map((row) => ({ ...toSchedule(row), ...(recent && { recent: recent.get(row.id)! }) })),
     nextPageToken: next === null ? null : writeToken(list, [String(next.part), next.from]),
   }
 }
@@ -138,6 +148,6 @@ function looksAt(
 }
 
 /** As the store separates them. */
-function wordsOf(q: string): string[] {
+export function wordsOf(q: string): string[] {
   return [...new Set(q.split(/[\t-\r -/:-@[-`{-~]+/).filter((word) => word !== ''))]
 }

@@ -50,6 +50,10 @@ export function createHttpClient(options: HttpClientOptions) {
       pause: (name: string, body?: Body<'pauseSchedule'>, more?: CallOptionsOf<'pauseSchedule'>) =>
         on('pauseSchedule')(name, { body }, more),
       resume: (name: string, more?: CallOptionsOf<'resumeSchedule'>) => on('resumeSchedule')(name, {}, more),
+      /** One portion of those that the filter finds: go on with the `nextPageToken` until that is null. */
+      pauseAll: (body: Body<'pauseSchedules'>, more?: CallOptions) => call('pauseSchedules', { body }, more),
+      resumeAll: (body: Body<'resumeSchedules'>, more?: CallOptions) =>
+        call('resumeSchedules', { body }, more),
       trigger: (name: string, body?: Body<'triggerSchedule'>, more?: CallOptionsOf<'triggerSchedule'>) =>
         on('triggerSchedule')(name, { body }, more),
       skip: (name: string, planTime: string, more?: CallOptions) =>

@@ -80,7 +80,7 @@ const ONE_RUN: {
 describe('access to one group', () => {
   it('has a rule here for every verb', async () => {
     const { mine } = await open()
-    const others = ['put', 'list', 'search', 'pauseGroup', 'resumeGroup', 'sync']
+    const others = ['put', 'list', 'search', 'pauseAll', 'resumeAll', 'pauseGroup', 'resumeGroup', 'sync']
     expect(Object.keys(mine.schedules).sort()).toEqual([...Object.keys(ONE), ...others].sort())
     const otherRuns = ['list', 'search', 'retryAll', 'enqueue', 'enqueueMany']
     expect(Object.keys(mine.runs).sort()).toEqual([...Object.keys(ONE_RUN), ...otherRuns].sort())
@@ -188,8 +188,14 @@ describe('access to one group', () => {
       expect((await refusal(mine.schedules[verb]('theirs'))).code).toBe('forbidden')
       expect(await mine.schedules[verb]('mine')).toBe(1)
     }
+    for (const verb of ['pauseAll', 'resumeAll'] as const) {
+      for (const dryRun of [true, false]) {
+        expect(await mine.schedules[verb]({ group: 'theirs' }, { dryRun })).toMatchObject({ changed: 0 })
+        expect(await mine.schedules[verb]({}, { dryRun })).toMatchObject({ changed: 1, dryRun })
+      }
+    }
     expect(await look('foreign')).toEqual(before)
-    expect(await h.schedules.get('own')).toMatchObject({ state: 'active', version: 3 })
+    expect(await h.schedules.get('own')).toMatchObject({ state: 'active', version: 5 })
   })
 
   it('syncs and prunes in the group', async () => {

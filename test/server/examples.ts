@@ -29,7 +29,7 @@ const inGroup = (group: string | undefined) => (group === undefined ? {} : { gro
 
 /** One for each operation: an operation that has none does not compile. */
 export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
-  listSchedules: () => ({ query: { state: 'active', limit: 10, q: 'sched' } }),
+  listSchedules: () => ({ query: { state: 'active', limit: 10, q: 'sched', recent: 3 } }),
   putSchedule: (world, group) => ({
     params: { name: `put:${world.unique()}` },
     body: {
@@ -121,6 +121,16 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   diffSchedule: async (world, group) => ({
     ...(await ofSchedule(world, group)),
     body: { fields: { timing: { kind: 'rrule', rule: 'FREQ=WEEKLY;BYDAY=MO' } }, count: 3 },
+  }),
+  pauseSchedules: (world, group) => ({
+    body: {
+      filter: { q: world.unique(), job: 'work', state: 'active', ...inGroup(group) },
+      reason: 'why not',
+      until: { in: '1 hour' },
+    },
+  }),
+  resumeSchedules: (world, group) => ({
+    body: { filter: { q: world.unique(), ...inGroup(group) }, dryRun: true },
   }),
   pauseGroup: (world, group) => ({
     params: { group: group ?? `none-${world.unique()}` },

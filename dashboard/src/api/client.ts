@@ -3,6 +3,7 @@ import { createHttpClient, type Result } from '../../../src/http-client/index.js
 export { EscapementError } from '../../../src/http-client/index.js'
 
 export type Schedule = Result<'getSchedule'>
+export type FoundSchedule = Result<'listSchedules'>['schedules'][number]
 export type RunDetails = Result<'getRun'>
 export type Run = RunDetails['run']
 export type Session = Result<'getSession'>

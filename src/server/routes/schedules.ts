@@ -7,9 +7,10 @@ import { Answer, routesOf, spec } from '../route.js'
 import { instantInput, label, limitOf, nextPageToken, pageToken, wholeNumber } from '../schemas/basics.js'
 import { Run } from '../schemas/run.js'
 import {
+  FoundSchedule,
+  filterFields,
   HistoryEntry,
   Occurrence,
-  SCHEDULE_STATES,
   Schedule,
   ScheduleChange,
   ScheduleDefinition,
@@ -35,19 +36,14 @@ export const SCHEDULE_SPECS = {
     tag,
     summary: 'List schedules by name',
     query: z.strictObject({
-      state: z.enum(SCHEDULE_STATES).exactOptional(),
-      group: label.exactOptional(),
-      job: label.exactOptional(),
-      q: z
-        .string()
-        .min(1)
-        .max(200)
+      ...filterFields,
+      recent: wholeNumber(1, 100)
         .exactOptional()
-        .describe('Words, or beginnings of words, of name, job, group and description.'),
+        .describe('With what became of the last so many plan times of each.'),
       limit: limitOf(MAX_PAGE),
       pageToken,
     }),
-    answer: z.object({ schedules: z.array(Schedule), nextPageToken }),
+    answer: z.object({ schedules: z.array(FoundSchedule), nextPageToken }),
     problems: ['option_invalid'],
   }),
   putSchedule: spec({

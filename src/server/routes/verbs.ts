@@ -4,9 +4,9 @@ import type { Patch } from '../../client/schedules.js'
 import { requestInvalid } from '../checking.js'
 import { previewOf } from '../previewing.js'
 import { Answer, routesOf, spec } from '../route.js'
-import { durationInput, id, instant, instantInput, json, label, text } from '../schemas/basics.js'
+import { durationInput, id, instant, instantInput, json, label, pageToken, text } from '../schemas/basics.js'
 import { Enqueued } from '../schemas/run.js'
-import { Schedule, ScheduleDiff, SchedulePatch } from '../schemas/schedule.js'
+import { BulkReport, Schedule, ScheduleDiff, ScheduleFilter, SchedulePatch } from '../schemas/schedule.js'
 import { PreviewedOccurrence, TimingInput } from '../schemas/timing.js'
 import { answerSchedule, named } from './schedules.js'
 
@@ -21,6 +21,21 @@ const pause = {
 }
 const onePlanTime = z.strictObject({ planTime: instantInput })
 const count = z.int().min(1).max(1_000).exactOptional()
+
+/** How many schedules a request goes through at most: some seconds' work. */
+const PORTION = 5_000
+const IN_PORTIONS =
+  'With `dryRun` it counts, and changes nothing. A request goes through some thousands: repeat it with its `nextPageToken` until that is null.'
+const portion = { dryRun: z.boolean().exactOptional(), pageToken }
+
+const bulk = {
+  method: 'post',
+  role: 'operator',
+  groups: 'own',
+  tag,
+  answer: BulkReport,
+  problems: ['option_invalid'],
+} as const
 
 const verb = { method: 'post', role: 'operator', groups: 'own', tag, params: named } as const
 
@@ -108,6 +123,20 @@ export const VERB_SPECS = {
     answer: ScheduleDiff,
     problems: ['schedule_not_found', 'schedule_invalid', 'timing_invalid', 'input_invalid', 'unknown_job'],
   }),
+  pauseSchedules: spec({
+    ...bulk,
+    path: '/schedules/pause',
+    summary: 'Pause all schedules that a filter finds',
+    description: `Those that are paused or finished stay as they are. ${IN_PORTIONS}`,
+    body: z.strictObject({ filter: ScheduleFilter, ...pause, ...portion }),
+  }),
+  resumeSchedules: spec({
+    ...bulk,
+    path: '/schedules/resume',
+    summary: 'Resume all schedules that a filter finds',
+    description: `Those whose gate is closed stay as they are, and with \`dryRun\` no gate is asked. ${IN_PORTIONS}`,
+    body: z.strictObject({ filter: ScheduleFilter, ...portion }),
+  }),
   pauseGroup: spec({
     ...verb,
     path: '/groups/{group}/pause',
@@ -190,6 +219,10 @@ export const verbRoutes = routesOf(VERB_SPECS, {
     const hidden = ['input', 'metadata'].filter((name) => redacts && name in fields)
     return { ...diff, fields: [...new Set([...diff.fields, ...hidden])] }
   },
+  pauseSchedules: ({ schedules, body: { filter, ...options }, actor }) =>
+    schedules.pauseAll(filter, { ...options, limit: PORTION, actor }),
+  resumeSchedules: ({ schedules, body: { filter, ...options }, actor }) =>
+    schedules.resumeAll(filter, { ...options, limit: PORTION, actor }),
   pauseGroup: async ({ schedules, params, body, actor }) => ({
     changed: await schedules.pauseGroup(params.group, { ...body, actor }),
   }),

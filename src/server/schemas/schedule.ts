@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { durationInput, id, instant, instantInput, json, label, text } from './basics.js'
+import { durationInput, id, instant, instantInput, json, label, nextPageToken, text } from './basics.js'
 import { PreviewedOccurrence, Timing, TimingInput } from './timing.js'
 
 export const SCHEDULE_STATES = ['active', 'paused', 'broken', 'finished'] as const
@@ -127,6 +127,52 @@ export const Schedule = z
     updatedAt: instant,
   })
   .meta({ id: 'Schedule' })
+
+export const RecentOccurrence = z
+  .object({
+    firstPlanTime: instant.describe('The first of those that were skipped together; else the same.'),
+    planTime: instant,
+    scope: z.string(),
+    disposition: z.enum(['run', 'skipped']),
+    runId: id.nullable(),
+    runState: z.enum(RUN_STATES).nullable(),
+    reason: z.enum(SKIP_REASONS).nullable(),
+  })
+  .describe('What became of a plan time, or of several in a row that were skipped for one reason.')
+  .meta({ id: 'RecentOccurrence' })
+
+export const FoundSchedule = Schedule.extend({
+  recent: z
+    .array(RecentOccurrence)
+    .exactOptional()
+    .describe('What became of its last plan times, oldest first; where `recent` asks for it.'),
+}).meta({ id: 'FoundSchedule' })
+
+/** By which schedules are listed. */
+export const filterFields = {
+  state: scheduleState.exactOptional(),
+  group: label.exactOptional(),
+  job: label.exactOptional(),
+  q: z
+    .string()
+    .min(1)
+    .max(200)
+    .exactOptional()
+    .describe('Words, or beginnings of words, of name, job, group and description.'),
+}
+
+export const ScheduleFilter = z
+  .strictObject(filterFields)
+  .describe('Which schedules, as the list of them finds them; an empty one finds all.')
+  .meta({ id: 'ScheduleFilter' })
+
+export const BulkReport = z
+  .object({
+    changed: z.int().describe('How many it changed or, with `dryRun`, would change.'),
+    dryRun: z.boolean(),
+    nextPageToken,
+  })
+  .meta({ id: 'BulkReport' })
 
 export const ScheduleDiff = z
   .object({

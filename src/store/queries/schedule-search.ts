@@ -128,7 +128,7 @@ export async function findByWords(
     MOST_BY_WORDS + 1,
     limit,
     ...labelsOf(filter),
-    filter.words.map((word) => `'${word}':*`).join(' & '),
+    queryOf(filter.words),
     except?.from ?? null,
     except?.until ?? null,
   ])
@@ -154,6 +154,33 @@ const FIND_BY_WORDS = `
   )
   select s.*, found.is_beyond from found cross join lateral ${ALL_OF_IT}
   order by found.is_beyond desc, found.name`
+
+/** All that the filter finds in one of the states, however many. */
+export async function countSchedules(
+  session: Session,
+  { words, group, job, source, states }: Omit<SearchFilter, 'state'> & { states: readonly string[] },
+): Promise<number> {
+  const labels = [states, group ?? null, job ?? null, source ?? null]
+  const [row] =
+    words.length === 0
+      ? await session.query<{ count: number }>(COUNT, labels)
+      : await session.query<{ count: number }>(`${COUNT} and ${HAS_WORDS}`, [...labels, queryOf(words)])
+  return row!.count
+}
+
+const COUNT = `
+  select count(*)::int as count from {schema}.schedules as s
+  where s.state = any ($1) and ($2::text is null or s."group" = $2) and ($3::text is null or s.job = $3)
+    and ($4::text is null or s.source = $4)`
+
+const HAS_WORDS = `${WORDS} @@ (
+  select case when set_config('work_mem', '64MB', true) <> '' then lower($5 collate "default")::tsquery end
+)`
+
+/** Beginnings of all of these. */
+function queryOf(words: readonly string[]): string {
+  return words.map((word) => `'${word}':*`).join(' & ')
+}
 
 function labelsOf({ state, group, job, source }: SearchFilter) {
   return [state ?? null, group ?? null, job ?? null, source ?? null]

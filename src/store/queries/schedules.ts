@@ -137,19 +137,6 @@ export async function listNames(session: Session, limit: number, group?: string)
   return rows.map(({ name }) => name)
 }
 
-/** Names of a group's schedules, after the name `after`. */
-export async function listGroup(
-  session: Session,
-  group: string,
-  { after, limit }: { after: string; limit: number },
-): Promise<string[]> {
-  const rows = await session.query<{ name: string }>(
-    'select name from {schema}.schedules where "group" = $1 and name > $2 order by name limit $3',
-    [group, after, limit],
-  )
-  return rows.map(({ name }) => name)
-}
-
 /** Those of these schedules that are in the group. */
 export async function listMembers(
   session: Session,

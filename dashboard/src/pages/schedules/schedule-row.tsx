@@ -1,19 +1,21 @@
-import type { Schedule } from '../../api/client.ts'
+import type { FoundSchedule } from '../../api/client.ts'
 import { bodyCell } from '../../parts/table.tsx'
 import { NextTime } from '../../schedules/next-time.tsx'
+import { RecentStrip } from '../../schedules/recent-strip.tsx'
 import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { ScheduleState, StateNote } from '../../schedules/schedule-state.tsx'
 import { timingInWords, zoneOf } from '../../schedules/timing-words.ts'
 import type { FilterChange } from './use-filter.ts'
 
-export function ScheduleRow({
-  schedule,
-  onFilter,
-}: {
-  schedule: Schedule
+export interface ScheduleRowProps {
+  schedule: FoundSchedule
+  /** Whether what became of it last has a column of its own. */
+  isWide: boolean
   onFilter: (change: FilterChange) => void
-}) {
-  const { name, description, job, group, timing } = schedule
+}
+
+export function ScheduleRow({ schedule, isWide, onFilter }: ScheduleRowProps) {
+  const { name, description, job, group, timing, recent = [] } = schedule
   const words = timingInWords(timing)
   const zone = zoneOf(timing)
   return (
@@ -32,6 +34,11 @@ export function ScheduleRow({
           <span title={zone}>{words}</span>
           <NextTime schedule={schedule} />
         </div>
+        {!isWide && recent.length > 0 && (
+          <div className="mt-1">
+            <RecentStrip recent={recent} />
+          </div>
+        )}
       </th>
       <td className={bodyCell}>
         <ScheduleState schedule={schedule} />
@@ -44,6 +51,11 @@ export function ScheduleRow({
       <td className={`${bodyCell} max-md:hidden`}>
         <NextTime schedule={schedule} />
       </td>
+      {isWide && (
+        <td className={bodyCell}>
+          <RecentStrip recent={recent} />
+        </td>
+      )}
       <td className={`${bodyCell} max-lg:hidden`}>
         <FilterButton label={`Only job ${job}`} onClick={() => onFilter({ job })}>
           {job}

@@ -1,15 +1,17 @@
-import type { Schedule } from '../../api/client.ts'
+import type { FoundSchedule } from '../../api/client.ts'
 import { headCell, Table } from '../../parts/table.tsx'
+import { useMedia } from '../../parts/use-media.ts'
 import { ScheduleRow } from './schedule-row.tsx'
-import type { FilterChange } from './use-filter.ts'
+import { type FilterChange, RECENT } from './use-filter.ts'
 
 export interface ScheduleTableProps {
-  schedules: readonly Schedule[]
+  schedules: readonly FoundSchedule[]
   onFilter: (change: FilterChange) => void
 }
 
 /** Where there is little room, what has no column is told under the name. */
 export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
+  const isWide = useMedia('(min-width: 80rem)')
   return (
     <Table label="Schedules">
       <thead>
@@ -26,6 +28,11 @@ export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
           <th scope="col" className={`${headCell} max-md:hidden`}>
             Next
           </th>
+          {isWide && (
+            <th scope="col" className={headCell}>
+              Last {RECENT}
+            </th>
+          )}
           <th scope="col" className={`${headCell} max-lg:hidden`}>
             Job
           </th>
@@ -36,7 +43,7 @@ export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
       </thead>
       <tbody>
         {schedules.map((schedule) => (
-          <ScheduleRow key={schedule.id} schedule={schedule} onFilter={onFilter} />
+          <ScheduleRow key={schedule.id} schedule={schedule} isWide={isWide} onFilter={onFilter} />
         ))}
       </tbody>
     </Table>

@@ -6,16 +6,22 @@ import { schedulesQuery } from '../../api/queries.ts'
 import { buttonStyle } from '../../parts/button.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
+import { RecentLegend } from '../../schedules/recent-strip.tsx'
 import { Filters } from './filters.tsx'
 import { NoSchedules } from './no-schedules.tsx'
 import { ScheduleTable } from './schedule-table.tsx'
-import { PAGE_SIZE, useFilter } from './use-filter.ts'
+import { PAGE_SIZE, RECENT, useFilter } from './use-filter.ts'
 
 /** All schedules by name, a page at a time; what is searched for is in the address. */
 export function SchedulesPage() {
   const { filter, isFiltered, change, pageToken } = useFilter()
   const query = useQuery(
-    schedulesQuery({ ...filter, limit: PAGE_SIZE, ...(pageToken !== undefined && { pageToken }) }),
+    schedulesQuery({
+      ...filter,
+      limit: PAGE_SIZE,
+      recent: RECENT,
+      ...(pageToken !== undefined && { pageToken }),
+    }),
   )
   const mayPut = useMay('admin')
   const [focused, setFocused] = useState(0)
@@ -45,6 +51,7 @@ export function SchedulesPage() {
       >
         <ScheduleTable schedules={data?.schedules ?? []} onFilter={change} />
       </Listing>
+      {data !== undefined && data.schedules.length > 0 && <RecentLegend />}
     </Page>
   )
 }

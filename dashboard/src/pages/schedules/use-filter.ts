@@ -2,6 +2,8 @@ import type { Query } from '../../../../src/http-client/index.js'
 import { type FilterFields, useAddressFilter } from '../../parts/use-address-filter.ts'
 
 export const PAGE_SIZE = 50
+/** How many of its last plan times each schedule is shown with. */
+export const RECENT = 30
 export const STATES = ['active', 'paused', 'broken', 'finished'] as const
 
 export type Filter = Pick<NonNullable<Query<'listSchedules'>>, 'q' | 'state' | 'group' | 'job'>
