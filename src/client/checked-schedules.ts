@@ -105,6 +105,7 @@ const RANGE: Spec = { from: anything, to: anything }
 /** How many occurrences a timeline takes to each side. */
 const AROUND = wholeUpTo(500, 0)
 const COUNT: Spec = { count: wholeUpTo(MAX_PLAN_TIMES) }
+const RUN_TRIGGER = oneOf('scheduled', 'manual', 'backfill', 'direct')
 export const LIST_RUNS: Spec = { schedule: text, limit: wholeUpTo(MAX_PAGE) }
 export const SEARCH_RUNS: Spec = {
   state: someOf('pending', 'running', 'retrying', 'succeeded', 'failed', 'cancelled', 'skipped'),
@@ -112,7 +113,7 @@ export const SEARCH_RUNS: Spec = {
   queue: text,
   schedule: text,
   scheduleId: uuid,
-  trigger: oneOf('scheduled', 'manual', 'backfill', 'direct'),
+  trigger: RUN_TRIGGER,
   from: anything,
   to: anything,
   limit: wholeUpTo(MAX_SEARCH_PAGE),
@@ -122,8 +123,11 @@ export const RETRY_RUNS: Spec = {
   job: text,
   queue: text,
   schedule: text,
+  trigger: RUN_TRIGGER,
   finishedAfter: anything,
   finishedBefore: anything,
+  plannedAfter: anything,
+  plannedBefore: anything,
 }
 export const EXPORT: Spec = { ...VERB, mode: oneOf('copy', 'move'), wait: anything, signal: anything }
 /** Of what is ended or paused at once, and not with a schedule. */

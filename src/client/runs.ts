@@ -1,4 +1,4 @@
-import type { Run } from '../runs/run.js'
+import type { Run, RunTrigger } from '../runs/run.js'
 import { isUuid } from '../runs/uuid.js'
 import { findRun, listRunsOfSchedule } from '../store/queries/runs.js'
 import { type RunRow, toRun } from '../store/rows.js'
@@ -51,8 +51,13 @@ export interface RetryFilter {
   queue?: string
   /** The name of a schedule. */
   schedule?: string
+  trigger?: RunTrigger
+  /** Those that ended then or later. */
   finishedAfter?: InstantInput
   finishedBefore?: InstantInput
+  /** Those whose plan time, or where they have none the time at which they were asked for, is this or later. */
+  plannedAfter?: InstantInput
+  plannedBefore?: InstantInput
 }
 
 export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
@@ -83,18 +88,23 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
     retry: async (id) => retryOne(parts, await findRow(id)),
     async retryAll(filter = {}) {
       checkOptions(filter, RETRY_RUNS)
-      const { job, queue, schedule, finishedAfter, finishedBefore } = filter
-      const date = (input: InstantInput | undefined, field: string) =>
-        input === undefined
+      const { job, queue, schedule, trigger } = filter
+      const date = (field: `${'finished' | 'planned'}${'After' | 'Before'}`) => {
+        const input = filter[field]
+        return input === undefined
           ? undefined
           : new Date(readOrThrow('option_invalid', (report) => readInstant(input, field, report)))
+      }
       return retryMany(parts, {
         job,
         queue,
         group,
         scheduleId: schedule === undefined ? undefined : (await schedules.get(schedule)).id,
-        finishedAfter: date(finishedAfter, 'finishedAfter'),
-        finishedBefore: date(finishedBefore, 'finishedBefore'),
+        trigger,
+        finishedAfter: date('finishedAfter'),
+        finishedBefore: date('finishedBefore'),
+        plannedAfter: date('plannedAfter'),
+        plannedBefore: date('plannedBefore'),
       })
     },
     async list(options) {

@@ -58,9 +58,9 @@ it('lists runs in every width, filtered by what is in the address, and retries o
   expect(await seriousFindings(page)).toEqual([])
   await page.emulateMedia({ colorScheme: 'light' })
 
-  await page.getByLabel('State').selectOption('failed')
+  await page.getByRole('checkbox', { name: 'Failed' }).check()
   await page.getByLabel('Trigger').selectOption('direct')
-  await page.getByLabel('Planned before').fill('2026-01-01T00:00')
+  await page.getByLabel('Ended before').fill('2026-01-01T00:00')
   await page.getByText('No run is like that.').waitFor()
   expect(new URL(page.url()).search).toBe('?state=failed&trigger=direct&to=2025-12-31T23%3A00%3A00.000Z')
   await page.getByRole('button', { name: 'Clear the filter' }).click()

@@ -23,7 +23,7 @@ const onePlanTime = z.strictObject({ planTime: instantInput })
 const count = z.int().min(1).max(1_000).exactOptional()
 
 /** How many schedules a request goes through at most: some seconds' work. */
-const PORTION = 5_000
+const PORTION = 2_000
 const IN_PORTIONS =
   'With `dryRun` it counts, and changes nothing. A request goes through some thousands: repeat it with its `nextPageToken` until that is null.'
 const portion = { dryRun: z.boolean().exactOptional(), pageToken }

@@ -83,8 +83,13 @@ export const RetryFilter = z
     job: label.exactOptional(),
     queue: label.exactOptional(),
     schedule: label.exactOptional(),
+    trigger: z.enum(RUN_TRIGGERS).exactOptional(),
     finishedAfter: instantInput.exactOptional(),
     finishedBefore: instantInput.exactOptional(),
+    plannedAfter: instantInput
+      .exactOptional()
+      .describe('By plan time; of a run that has none by when it was asked for.'),
+    plannedBefore: instantInput.exactOptional(),
   })
   .describe('Which of the failed runs; all of them without a filter.')
   .meta({ id: 'RetryFilter' })

@@ -1,4 +1,5 @@
 import type { RunTrigger } from '../../runs/run.js'
+import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 import type { PlannedSchedule } from './planning.js'
 
@@ -127,8 +128,11 @@ export interface FailedFilter {
   scheduleId?: string | undefined
   /** Of schedules of this group. */
   group?: string | undefined
+  trigger?: RunTrigger | undefined
   finishedAfter?: Date | undefined
   finishedBefore?: Date | undefined
+  plannedAfter?: Date | undefined
+  plannedBefore?: Date | undefined
 }
 
 export interface FailedRun {
@@ -150,6 +154,8 @@ export async function listFailed(
        and ($4::text is null or r.job = $4) and ($5::text is null or r.queue = $5) and ($6::uuid is null or r.schedule_id = $6)
        and ($10::text is null or (select s."group" from {schema}.schedules as s where s.id = r.schedule_id) = $10)
        and ($7::timestamptz is null or e.finished_at >= $7) and ($8::timestamptz is null or e.finished_at < $8)
+       and ($11::timestamptz is null or ${RUN_TIME} >= $11) and ($12::timestamptz is null or ${RUN_TIME} < $12)
+       and ($13::text is null or r.trigger = $13)
      order by e.finished_at, e.id limit $3`,
     [
       after?.finished_at ?? null,
@@ -162,6 +168,9 @@ export async function listFailed(
       filter.finishedBefore ?? null,
       through,
       filter.group ?? null,
+      filter.plannedAfter ?? null,
+      filter.plannedBefore ?? null,
+      filter.trigger ?? null,
     ],
   )
 }

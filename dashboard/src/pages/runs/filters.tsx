@@ -1,18 +1,22 @@
+import { useSeesAll } from '../../api/may.ts'
 import { ChosenFilter } from '../../parts/chosen-filter.tsx'
+import { SeveralFilter } from '../../parts/several-filter.tsx'
 import { TypedFilter } from '../../parts/typed-filter.tsx'
 import { fromWall, onWall } from '../../time/wall.ts'
-import { type Filter, STATES, TRIGGERS } from './use-filter.ts'
+import { type Filter, isByEnd, STATES, statesOf, TRIGGERS } from './filter-words.ts'
 
 /** All of them by the server. Times are typed in the browser's zone, and are instants in the address. */
 export function Filters({ filter, onChange }: { filter: Filter; onChange: (change: Filter) => void }) {
+  const time = isByEnd(filter, useSeesAll()) ? 'Ended' : 'Planned'
   return (
     <search>
       <form className="grid grid-cols-2 gap-2 md:grid-cols-4" onSubmit={(event) => event.preventDefault()}>
-        <ChosenFilter
+        <SeveralFilter
           label="State"
           choices={STATES}
-          value={filter.state ?? ''}
-          onChange={(state) => onChange({ state })}
+          values={statesOf(filter)}
+          onChange={(states) => onChange({ state: states.join(',') })}
+          className="col-span-full pb-1"
         />
         <ChosenFilter
           label="Trigger"
@@ -37,17 +41,16 @@ export function Filters({ filter, onChange }: { filter: Filter; onChange: (chang
           placeholder="Any"
           value={filter.schedule ?? ''}
           onChange={(schedule) => onChange({ schedule })}
-          className="col-span-2 md:max-xl:col-span-4"
         />
         <TypedFilter
-          label="Planned from"
+          label={`${time} from`}
           type="datetime-local"
           value={onWall(filter.from)}
           onChange={(from) => onChange({ from: fromWall(from) })}
           className="max-xl:col-span-2"
         />
         <TypedFilter
-          label="Planned before"
+          label={`${time} before`}
           type="datetime-local"
           value={onWall(filter.to)}
           onChange={(to) => onChange({ to: fromWall(to) })}

@@ -7,7 +7,10 @@ import { endingError, isWrong } from '../../runs/standing.ts'
 import { ScheduleLink } from '../../schedules/schedule-link.tsx'
 import { Moment } from '../../time/moment.tsx'
 
-export function RunRow({ run }: { run: Run }) {
+/** The time by which runs are listed, which is the one that is shown. */
+export type ListedTime = 'plan' | 'end'
+
+export function RunRow({ run, time }: { run: Run; time: ListedTime }) {
   const { id, job, state, trigger, attempt, scope, queue, schedule, scheduleId } = run
   const error = endingError(run)
   return (
@@ -36,7 +39,7 @@ export function RunRow({ run }: { run: Run }) {
         </div>
         <div className="flex flex-wrap gap-x-3 text-muted text-xs md:hidden">
           <span>{trigger}</span>
-          <Planned run={run} />
+          <Listed run={run} time={time} />
           <Duration run={run} />
         </div>
       </th>
@@ -45,7 +48,7 @@ export function RunRow({ run }: { run: Run }) {
       </td>
       <td className={`${bodyCell} max-md:hidden`}>{trigger}</td>
       <td className={`${bodyCell} whitespace-nowrap max-md:hidden`}>
-        <Planned run={run} />
+        <Listed run={run} time={time} />
       </td>
       <td className={`${numberCell} max-md:hidden`}>
         <Duration run={run} />
@@ -55,7 +58,7 @@ export function RunRow({ run }: { run: Run }) {
   )
 }
 
-/** Its plan time; when it was asked for where it has none. */
-function Planned({ run: { planTime, createdAt } }: { run: Run }) {
-  return <Moment at={planTime ?? createdAt} show="local" />
+/** Its plan time, when it was asked for where it has none, or its end. */
+function Listed({ run: { planTime, createdAt, finishedAt }, time }: { run: Run; time: ListedTime }) {
+  return <Moment at={(time === 'end' ? finishedAt : planTime) ?? createdAt} show="local" />
 }

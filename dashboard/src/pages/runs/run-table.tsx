@@ -1,9 +1,9 @@
 import type { Run } from '../../api/client.ts'
 import { headCell, Table } from '../../parts/table.tsx'
-import { RunRow } from './run-row.tsx'
+import { type ListedTime, RunRow } from './run-row.tsx'
 
 /** Where there is little room, what has no column is told under the job. */
-export function RunTable({ runs }: { runs: readonly Run[] }) {
+export function RunTable({ runs, time }: { runs: readonly Run[]; time: ListedTime }) {
   return (
     <Table label="Runs">
       <thead>
@@ -18,7 +18,7 @@ export function RunTable({ runs }: { runs: readonly Run[] }) {
             Trigger
           </th>
           <th scope="col" className={`${headCell} max-md:hidden`}>
-            Planned
+            {time === 'end' ? 'Ended' : 'Planned'}
           </th>
           <th scope="col" className={`${headCell} text-right max-md:hidden`}>
             Took
@@ -30,7 +30,7 @@ export function RunTable({ runs }: { runs: readonly Run[] }) {
       </thead>
       <tbody>
         {runs.map((run) => (
-          <RunRow key={run.id} run={run} />
+          <RunRow key={run.id} run={run} time={time} />
         ))}
       </tbody>
     </Table>

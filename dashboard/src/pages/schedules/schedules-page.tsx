@@ -6,7 +6,9 @@ import { schedulesQuery } from '../../api/queries.ts'
 import { buttonStyle } from '../../parts/button.tsx'
 import { Listing } from '../../parts/listing.tsx'
 import { Page } from '../../parts/page.tsx'
+import { Told } from '../../parts/told.tsx'
 import { RecentLegend } from '../../schedules/recent-strip.tsx'
+import { BulkActions } from './bulk-actions.tsx'
 import { Filters } from './filters.tsx'
 import { NoSchedules } from './no-schedules.tsx'
 import { ScheduleTable } from './schedule-table.tsx'
@@ -30,18 +32,27 @@ export function SchedulesPage() {
     change({ q: '', state: '', group: '', job: '' })
     setFocused(focused + 1)
   }
+  const mayAct = useMay('operator')
+  const [told, setTold] = useState('')
+  const hasSome = data !== undefined && data.schedules.length > 0
   return (
     <Page
       title="Schedules"
       actions={
-        mayPut && (
-          <Link href="/new-schedule" className={buttonStyle('main')}>
-            New schedule
-          </Link>
-        )
+        <div className="flex flex-wrap gap-2">
+          {mayAct && (hasSome || isFiltered) && (
+            <BulkActions key={JSON.stringify(filter)} filter={filter} onDone={setTold} />
+          )}
+          {mayPut && (
+            <Link href="/new-schedule" className={buttonStyle('main')}>
+              New schedule
+            </Link>
+          )}
+        </div>
       }
     >
       <Filters key={focused} filter={filter} onChange={change} />
+      <Told>{told}</Told>
       <Listing
         page={data && { count: data.schedules.length, nextPageToken: data.nextPageToken }}
         pageToken={pageToken}
@@ -51,7 +62,7 @@ export function SchedulesPage() {
       >
         <ScheduleTable schedules={data?.schedules ?? []} onFilter={change} />
       </Listing>
-      {data !== undefined && data.schedules.length > 0 && <RecentLegend />}
+      {hasSome && <RecentLegend />}
     </Page>
   )
 }

@@ -1,4 +1,4 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { EscapementError } from '../../../errors.js'
 import type { Body, HttpClient } from '../../../http-client/index.js'
 import { colours } from '../../colours.js'
@@ -24,6 +24,16 @@ export function addRetry(runs: Command): void {
     .option('--schedule <name>', 'with --failed: of this schedule')
     .option('--finished-after <time>', `with --failed: ${TIME_FLAG_HELP}`, parseTime)
     .option('--finished-before <time>', 'with --failed', parseTime)
+    .option('--planned-after <time>', 'with --failed: by plan time, or when they were asked for', parseTime)
+    .option('--planned-before <time>', 'with --failed', parseTime)
+    .addOption(
+      new Option('--trigger <trigger>', 'with --failed: what asked for them').choices([
+        'scheduled',
+        'manual',
+        'backfill',
+        'direct',
+      ]),
+    )
     .addHelpText(
       'after',
       examples(
@@ -53,14 +63,9 @@ async function retryThese(client: HttpClient, ids: readonly string[], flags: Jso
 }
 
 async function retryAll(client: HttpClient, flags: RetryFlags): Promise<void> {
-  const { job, queue, schedule, finishedAfter, finishedBefore } = flags
-  const filter: Filter = {
-    ...(job !== undefined && { job }),
-    ...(queue !== undefined && { queue }),
-    ...(schedule !== undefined && { schedule }),
-    ...(finishedAfter !== undefined && { finishedAfter }),
-    ...(finishedBefore !== undefined && { finishedBefore }),
-  }
+  const { job, queue, schedule, trigger, finishedAfter, finishedBefore, plannedAfter, plannedBefore } = flags
+  const given = { job, queue, schedule, trigger, finishedAfter, finishedBefore, plannedAfter, plannedBefore }
+  const filter: Filter = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
   await confirm(`Retry every failed run${describeFilter(filter)}?`, flags)
   const report = await client.runs.retryAll(filter)
   show(flags, report, () => {
@@ -71,13 +76,17 @@ async function retryAll(client: HttpClient, flags: RetryFlags): Promise<void> {
   })
 }
 
-function describeFilter({ job, queue, schedule, finishedAfter, finishedBefore }: Filter): string {
+function describeFilter(filter: Filter): string {
+  const { job, queue, schedule, trigger, finishedAfter, finishedBefore, plannedAfter, plannedBefore } = filter
   const parts = [
     job && `of the job "${job}"`,
     queue && `in the queue "${queue}"`,
     schedule && `of the schedule "${schedule}"`,
+    trigger && `with the trigger "${trigger}"`,
     finishedAfter && `that ended after ${finishedAfter}`,
     finishedBefore && `that ended before ${finishedBefore}`,
+    plannedAfter && `planned after ${plannedAfter}`,
+    plannedBefore && `planned before ${plannedBefore}`,
   ].filter(Boolean)
   return parts.map((part) => ` ${part}`).join('')
 }
