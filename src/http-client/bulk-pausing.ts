@@ -6,15 +6,19 @@ export type PauseBody = Omit<Body<'pauseSchedules'>, 'filter' | 'dryRun' | 'page
 /** What is done to all that a filter finds. */
 export type BulkVerb = { verb: 'pause'; pause: PauseBody } | { verb: 'resume' }
 
-/** How many it would change. */
+/** How many it would change; what is wrong with it is refused already. */
 export async function countChanges(
   client: HttpClient,
-  { verb }: BulkVerb,
+  act: BulkVerb,
   filter: ScheduleFilter,
   more?: CallOptions,
 ): Promise<number> {
-  const ask = verb === 'pause' ? client.schedules.pauseAll : client.schedules.resumeAll
-  return (await ask({ filter, dryRun: true }, more)).changed
+  const body = { filter, dryRun: true }
+  const { changed } =
+    act.verb === 'pause'
+      ? await client.schedules.pauseAll({ ...body, ...act.pause }, more)
+      : await client.schedules.resumeAll(body, more)
+  return changed
 }
 
 /** Portion after portion, so that whoever waits sees how far it has come, and no answer takes long. Returns how many changed. */

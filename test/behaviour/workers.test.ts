@@ -110,7 +110,20 @@ describe('dead letters', () => {
     // What fails after it was asked for is not its business: the same run, say, for which it has done something already.
     const asked = await openHarness({ at: AT, schema: h.schema })
     expect(await asked.runs.retryAll()).toEqual({ retried: 0, blocked: 0 })
-    expect(await h.runs.retryAll({ job: 'work', finishedBefore: h.now().getTime() + 1 })).toEqual({
+    const { planTime } = failed
+    for (const filter of [
+      { trigger: 'manual' },
+      { plannedBefore: planTime! },
+      { plannedAfter: h.now() },
+    ] as const) {
+      expect(await h.runs.retryAll(filter)).toEqual({ retried: 0, blocked: 0 })
+    }
+    const same = {
+      trigger: 'scheduled',
+      plannedAfter: planTime!,
+      plannedBefore: planTime!.getTime() + 1,
+    } as const
+    expect(await h.runs.retryAll({ job: 'work', finishedBefore: h.now().getTime() + 1, ...same })).toEqual({
       retried: 3,
       blocked: 0,
     })

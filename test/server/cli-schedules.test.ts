@@ -192,7 +192,16 @@ describe('a schedule that is not there', () => {
 
 describe('what is typed wrong', () => {
   it.each([
-    [['pause'], /missing required argument 'name' \(usage: escapement schedules pause \[options\] <name>\)/],
+    [
+      ['trigger'],
+      /missing required argument 'name' \(usage: escapement schedules trigger \[options\] <name>\)/,
+    ],
+    [
+      ['pause'],
+      /^Give the name of a schedule, or --group, --job, --search or --state for all like that, or --all\.$/,
+    ],
+    [['resume', 'x', '--all'], /^Give the name of a schedule, or --group/],
+    [['pause', '--state', 'finished'], /Allowed choices are active, paused, broken/],
     [['backfill', 'x'], /required option '--from <time>' not specified \(usage: /],
     [['pause', 'x', '--resaon', 'y'], /unknown option '--resaon' \(Did you mean --reason\?\)/],
     [['pase', 'x'], /unknown command 'pase' \(Did you mean pause\?\)/],
@@ -410,6 +419,34 @@ describe('groups pause and resume', () => {
       status: 2,
       err: expect.stringMatching(/^--until: 2020-01-01.* – has passed/),
     })
+  })
+})
+
+describe('schedules pause and resume with a filter', () => {
+  it('count first, and say how many they changed', async () => {
+    for (const name of ['a', 'b']) {
+      await schedules('put', `many:${name}`, '--job', 'send', '--every', '1 day', '--group', 'many')
+    }
+    const filter = ['--search', 'many', '--job', 'send']
+    expect(await schedules('pause', ...filter)).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/^Pause 2 schedules of the job "send" with the words "many"\? .* add --yes/),
+    })
+    const paused = await schedules('pause', ...filter, '--reason', 'x', '--until', '2 hours', '--yes')
+    expect(paused.out).toBe('✔ 2 schedules were paused')
+    expect((await json('get', 'many:b')).stateNote).toMatchObject({
+      reason: 'x',
+      until: new Date(h.now().getTime() + 7_200_000).toISOString(),
+    })
+    expect((await schedules('pause', '--group', 'many')).out).toBe(
+      'Nothing was changed: no schedule of the group "many" could be paused.',
+    )
+    expect(await schedules('pause', '--group', 'many', '--until', '2020-01-01')).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/^--until: 2020-01-01.* – has passed/),
+    })
+    await schedules('resume', 'many:a')
+    expect(await json('resume', '--group', 'many', '--state', 'paused', '--yes')).toEqual({ changed: 1 })
   })
 })
 

@@ -17,16 +17,9 @@ const HEIGHT = 18
 /** What became of the last plan times, oldest left: one thing to hear, and each mark says what it is when it is pointed at. */
 export const RecentStrip = memo(function RecentStrip({ recent }: { recent: readonly RecentOccurrence[] }) {
   const zone = useShownZone()
-  if (recent.length === 0) return <span className="text-muted text-xs">none yet</span>
   const width = recent.length * STEP - (STEP - WIDTH)
   return (
-    <svg
-      role="img"
-      aria-label={recentInWords(recent)}
-      width={width}
-      height={HEIGHT}
-      className="block max-w-full"
-    >
+    <svg role="img" aria-label={recentInWords(recent)} width={width} height={HEIGHT} className="block">
       {recent.map((each, place) => (
         <g
           key={`${each.planTime} ${each.scope} ${each.disposition}`}
@@ -67,7 +60,7 @@ function Mark({ kind }: { kind: MarkKind }) {
     case 'cancelled':
       return <rect y={HEIGHT / 2} width={WIDTH} height={HEIGHT / 2} rx={1} className="fill-edge" />
     case 'skipped':
-      return <rect y={HEIGHT - 3} width={WIDTH} height={3} rx={1} className="fill-warn" />
+      return <circle cx={WIDTH / 2} cy={HEIGHT / 2 + 2} r={WIDTH / 2} className="fill-warn" />
   }
 }
 
@@ -87,17 +80,20 @@ const LEGEND: readonly (readonly [MarkKind, string])[] = [
 ]
 
 /** What the marks mean. */
-export function RecentLegend() {
+export function RecentLegend({ count }: { count: number }) {
   return (
-    <ul aria-label="What the marks mean" className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs">
-      {LEGEND.map(([kind, words]) => (
-        <li key={kind} className="flex items-center gap-1.5">
-          <svg aria-hidden="true" width={WIDTH} height={HEIGHT}>
-            <Mark kind={kind} />
-          </svg>
-          {words}
-        </li>
-      ))}
-    </ul>
+    <div className="flex flex-wrap gap-x-4 gap-y-1 text-muted text-xs leading-[18px]">
+      <span>The last {count} plan times of each, the newest on the right:</span>
+      <ul aria-label="What the marks mean" className="flex flex-wrap gap-x-4 gap-y-1">
+        {LEGEND.map(([kind, words]) => (
+          <li key={kind} className="flex items-center gap-1.5">
+            <svg aria-hidden="true" width={WIDTH} height={HEIGHT}>
+              <Mark kind={kind} />
+            </svg>
+            {words}
+          </li>
+        ))}
+      </ul>
+    </div>
   )
 }

@@ -7,14 +7,13 @@ import { ScheduleState, StateNote } from '../../schedules/schedule-state.tsx'
 import { timingInWords, zoneOf } from '../../schedules/timing-words.ts'
 import type { FilterChange } from './use-filter.ts'
 
-export interface ScheduleRowProps {
+export function ScheduleRow({
+  schedule,
+  onFilter,
+}: {
   schedule: FoundSchedule
-  /** Whether what became of it last has a column of its own. */
-  isWide: boolean
   onFilter: (change: FilterChange) => void
-}
-
-export function ScheduleRow({ schedule, isWide, onFilter }: ScheduleRowProps) {
+}) {
   const { name, description, job, group, timing, recent = [] } = schedule
   const words = timingInWords(timing)
   const zone = zoneOf(timing)
@@ -34,7 +33,7 @@ export function ScheduleRow({ schedule, isWide, onFilter }: ScheduleRowProps) {
           <span title={zone}>{words}</span>
           <NextTime schedule={schedule} />
         </div>
-        {!isWide && recent.length > 0 && (
+        {recent.length > 0 && (
           <div className="mt-1">
             <RecentStrip recent={recent} />
           </div>
@@ -51,11 +50,6 @@ export function ScheduleRow({ schedule, isWide, onFilter }: ScheduleRowProps) {
       <td className={`${bodyCell} max-md:hidden`}>
         <NextTime schedule={schedule} />
       </td>
-      {isWide && (
-        <td className={bodyCell}>
-          <RecentStrip recent={recent} />
-        </td>
-      )}
       <td className={`${bodyCell} max-lg:hidden`}>
         <FilterButton label={`Only job ${job}`} onClick={() => onFilter({ job })}>
           {job}

@@ -1,8 +1,7 @@
 import type { FoundSchedule } from '../../api/client.ts'
 import { headCell, Table } from '../../parts/table.tsx'
-import { useMedia } from '../../parts/use-media.ts'
 import { ScheduleRow } from './schedule-row.tsx'
-import { type FilterChange, RECENT } from './use-filter.ts'
+import type { FilterChange } from './use-filter.ts'
 
 export interface ScheduleTableProps {
   schedules: readonly FoundSchedule[]
@@ -11,7 +10,6 @@ export interface ScheduleTableProps {
 
 /** Where there is little room, what has no column is told under the name. */
 export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
-  const isWide = useMedia('(min-width: 80rem)')
   return (
     <Table label="Schedules">
       <thead>
@@ -28,11 +26,6 @@ export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
           <th scope="col" className={`${headCell} max-md:hidden`}>
             Next
           </th>
-          {isWide && (
-            <th scope="col" className={headCell}>
-              Last {RECENT}
-            </th>
-          )}
           <th scope="col" className={`${headCell} max-lg:hidden`}>
             Job
           </th>
@@ -43,7 +36,7 @@ export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
       </thead>
       <tbody>
         {schedules.map((schedule) => (
-          <ScheduleRow key={schedule.id} schedule={schedule} isWide={isWide} onFilter={onFilter} />
+          <ScheduleRow key={schedule.id} schedule={schedule} onFilter={onFilter} />
         ))}
       </tbody>
     </Table>

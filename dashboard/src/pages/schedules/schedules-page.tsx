@@ -62,7 +62,7 @@ export function SchedulesPage() {
       >
         <ScheduleTable schedules={data?.schedules ?? []} onFilter={change} />
       </Listing>
-      {hasSome && <RecentLegend />}
+      {hasSome && <RecentLegend count={RECENT} />}
     </Page>
   )
 }
