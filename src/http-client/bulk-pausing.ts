@@ -1,7 +1,7 @@
 import type { Body, CallOptions, HttpClient, Result } from './index.js'
 
 export type ScheduleFilter = Body<'resumeSchedules'>['filter']
-export type PauseBody = Omit<Body<'pauseSchedules'>, 'filter' | 'dryRun' | 'pageToken'>
+type PauseBody = Omit<Body<'pauseSchedules'>, 'filter' | 'dryRun' | 'pageToken'>
 
 /** What is done to all that a filter finds. */
 export type BulkVerb = { verb: 'pause'; pause: PauseBody } | { verb: 'resume' }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { durationInput, id, instant, instantInput, json, label, nextPageToken, text } from './basics.js'
 import { PreviewedOccurrence, Timing, TimingInput } from './timing.js'
 
-export const SCHEDULE_STATES = ['active', 'paused', 'broken', 'finished'] as const
+const SCHEDULE_STATES = ['active', 'paused', 'broken', 'finished'] as const
 const SKIP_REASONS = [
   'missed',
   'paused',
@@ -128,7 +128,7 @@ export const Schedule = z
   })
   .meta({ id: 'Schedule' })
 
-export const RecentOccurrence = z
+const RecentOccurrence = z
   .object({
     firstPlanTime: instant.describe('The first of those that were skipped together; else the same.'),
     planTime: instant,
