@@ -59,11 +59,11 @@ function Shown({ schedule }: { schedule: Schedule }) {
         <p className="max-w-3xl whitespace-pre-wrap text-muted [overflow-wrap:anywhere]">{description}</p>
       )}
       <Standing schedule={schedule} />
+      <Timeline schedule={schedule} />
       <ScheduleFacts schedule={schedule} />
       <Rules schedule={schedule} />
-      <Timeline schedule={schedule} />
       <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[repeat(auto-fit,minmax(24rem,1fr))]">
-        <KeptValue title="Input" value={input} />
+        {input !== null && <KeptValue title="Input" value={input} />}
         {metadata !== null && <KeptValue title="Metadata" value={metadata} />}
       </div>
       <RunLog schedule={schedule} />
