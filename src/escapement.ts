@@ -3,7 +3,7 @@ import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import type { Diagnosis } from './client/diagnosis.js'
 import { type Examination, examine } from './client/doctor.js'
-import { type ForecastBucket, forecast } from './client/forecast.js'
+import { type Forecast, type ForecastBy, forecast } from './client/forecast.js'
 import { createGauges, type Gauges } from './client/gauges.js'
 import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
 import { tellMovedOnce } from './client/moved-logger.js'
@@ -89,8 +89,11 @@ export interface Escapement extends Overview, Moving {
   examine(): Promise<Examination>
   /** Mends damaged cursors; returns the names of the schedules that it mended. */
   reconcile(): Promise<string[]>
-  /** How many runs are to come in each bucket of time, by queue and group. */
-  forecast(range: { from: InstantInput; to: InstantInput; bucket: DurationInput }): Promise<ForecastBucket[]>
+  /**
+   * How many runs are to come in each bucket of time, by queue and group; `schedules.planned` tells which schedules ask for them. With
+   * very many schedules it is an estimate, and says so.
+   */
+  forecast(options: ForecastOptions): Promise<Forecast>
   /** Whether the loops of this process turn: asks nobody, and holds through an outage of the database. */
   health(): Health
   /** Whether this process can do what it is asked for: the database answers, its schema fits, and nobody stops it. */
@@ -119,6 +122,23 @@ export interface Escapement extends Overview, Moving {
   /** Stops, then lets go of the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
+}
+
+export interface ForecastOptions {
+  /** Inclusive. What is past is not counted. */
+  from: InstantInput
+  /** Exclusive. */
+  to: InstantInput
+  bucket: DurationInput
+  /** Only schedules whose runs go into this queue. */
+  queue?: string
+  /** Only schedules of this group. */
+  group?: string
+  /**
+   * What is counted apart. The fewer, the smaller the answer.
+   * @default 'both'
+   */
+  by?: ForecastBy
 }
 
 /** What is given to those who may see and change one group only. */
@@ -313,8 +333,9 @@ function wire(connections: Connections, settings: Settings): Assembly {
     doctor: async () => (await examineAll()).findings,
     examine: examineAll,
     reconcile: () => reconcile(store, ZONE_DATA),
-    forecast: ({ from, to, bucket }) =>
+    forecast: ({ from, to, bucket, ...filter }) =>
       forecast(store, {
+        ...filter,
         from: instant(from, 'from'),
         to: instant(to, 'to'),
         bucketMs: durationToMs(bucket, 'bucket'),

@@ -16,6 +16,8 @@ type Spec = Readonly<Record<string, Check>>
 const MAX_PAGE = 10_000
 /** Of one that is found by looking through more. */
 const MAX_SEARCH_PAGE = 1_000
+/** Of one whose plan times are computed, too. */
+const MAX_PLANNED_PAGE = 500
 /** As much as somebody types; each word of it is an index scan. */
 const LONGEST_QUERY = 200
 /** How many plan times a preview or a diff looks at: pairing those of a diff takes the square of it. */
@@ -101,6 +103,14 @@ const SEARCH: Spec = {
 }
 const FILTER: Spec = { state: SCHEDULE_STATE, group: text, job: text, source: text, q: query }
 const BULK: Spec = { ...VERB, dryRun: flag, limit: wholeUpTo(INT4_MAX), pageToken: text }
+const PLANNED: Spec = {
+  from: anything,
+  to: anything,
+  queue: text,
+  group: text,
+  limit: wholeUpTo(MAX_PLANNED_PAGE),
+  pageToken: text,
+}
 const RANGE: Spec = { from: anything, to: anything }
 /** How many occurrences a timeline takes to each side. */
 const AROUND = wholeUpTo(500, 0)
@@ -195,6 +205,10 @@ export function checkedSchedules(schedules: Schedules): Schedules {
     async search(options) {
       checkOptions(options, SEARCH)
       return schedules.search(options)
+    },
+    async planned(options) {
+      checkOptions(options, PLANNED, ['from', 'to'])
+      return schedules.planned(options)
     },
     async pause(name, options) {
       named(name, options, PAUSE)

@@ -33,6 +33,7 @@ import { type HistoryEntry, type HistoryOptions, readHistory } from './history.j
 import { ledgerOf, type Occurrence, readRange } from './ledger.js'
 import { inOwnGroup, isElsewhere } from './own-group.js'
 import { type PauseOptions, pauseOne, resumeOne } from './pausing.js'
+import { type PlannedOptions, type PlannedPage, plannedSchedules } from './planned.js'
 import { previewSchedule, type SchedulePreview } from './previewing.js'
 import { declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
@@ -125,6 +126,11 @@ export interface Schedules {
    * look: one that finds too little in it is short, or empty, and has a `nextPageToken` all the same.
    */
   search(options?: SearchOptions): Promise<SchedulePage>
+  /**
+   * Active schedules that have plan times in a range of up to a day, page by page, in looks as bounded as those of `search`. Those that
+   * come next in it are the first; one whose cursor moves meanwhile may be given twice, or left out.
+   */
+  planned(options: PlannedOptions): Promise<PlannedPage>
   /** Plans nothing until it is resumed; runs that exist go on. Its plan times are recorded as `paused`. */
   pause(name: string, options?: PauseOptions): Promise<Schedule>
   /** Goes on with the next plan time to come, never with a stale one. */
@@ -228,6 +234,7 @@ export function createSchedules(parts: VerbParts): Schedules {
       return (await listSchedules(store, own, { after, limit })).map(toSchedule)
     },
     search: (options = {}) => searchSchedules(parts, options),
+    planned: (options) => plannedSchedules(parts, options),
     async pause(name, options = {}) {
       return lastOrNow(name, await pauseOne(parts, name, options))
     },

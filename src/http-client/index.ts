@@ -39,6 +39,7 @@ export function createHttpClient(options: HttpClientOptions) {
   return {
     schedules: {
       list: (query?: Query<'listSchedules'>, more?: CallOptions) => call('listSchedules', { query }, more),
+      planned: (query: Query<'listPlanned'>, more?: CallOptions) => call('listPlanned', { query }, more),
       put: (name: string, body: Body<'putSchedule'>, more?: CallOptionsOf<'putSchedule'>) =>
         on('putSchedule')(name, { body }, more),
       get: (name: string, more?: CallOptions) => on('getSchedule')(name, {}, more),

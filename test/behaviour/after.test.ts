@@ -146,7 +146,9 @@ describe('an after schedule', () => {
     expect(occurrences.map(({ planTime }) => planTime)).toEqual(['2026-03-01T13:00:00.000Z'])
     const range = { from: AT, to: '2026-03-02T12:00:00Z' }
     expect(await h.schedules.occurrences('s', range)).toMatchObject([{ disposition: 'upcoming' }])
-    expect(await h.escapement.forecast({ ...range, bucket: '1 hour' })).toMatchObject([{ runs: 1 }])
+    expect(await h.escapement.forecast({ ...range, bucket: '1 hour' })).toMatchObject({
+      buckets: [{ runs: 1 }],
+    })
     await expect(h.schedules.backfill('s', range)).rejects.toMatchObject({ code: 'option_invalid' })
   })
 

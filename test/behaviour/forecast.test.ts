@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { cron, every } from '../../src/index.js'
+import { after, cron, every, type ForecastOptions } from '../../src/index.js'
 import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
@@ -18,12 +18,38 @@ describe('forecast', () => {
     await h.schedules.put('b', { ...minutely, queue: 'slow', group: 'g' })
     await h.schedules.put('c', { ...minutely, paused: true })
     const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:04:00Z', bucket: '2 minutes' }
-    expect(await h.escapement.forecast(range)).toEqual([
+    expect((await h.escapement.forecast(range)).buckets).toEqual([
       { from: new Date('2026-03-01T12:00:00Z'), queue: 'default', group: null, runs: 2 },
       { from: new Date('2026-03-01T12:00:00Z'), queue: 'slow', group: 'g', runs: 1 },
       { from: new Date('2026-03-01T12:02:00Z'), queue: 'default', group: null, runs: 4 },
       { from: new Date('2026-03-01T12:02:00Z'), queue: 'slow', group: 'g', runs: 2 },
     ])
+  })
+
+  it('counts queues or groups together, or only those that are asked for', async () => {
+    const h = await open()
+    await h.schedules.put('a', { ...minutely, group: 'g' })
+    await h.schedules.put('b', { ...minutely, queue: 'slow', group: 'g' })
+    await h.schedules.put('c', { ...minutely, queue: 'slow' })
+    const range = { from: '2026-03-01T12:01:00Z', to: '2026-03-01T12:02:00Z', bucket: '1 minute' }
+    const ask = async (options: Partial<ForecastOptions>) =>
+      (await h.escapement.forecast({ ...range, ...options })).buckets.map(({ queue, group, runs }) => [
+        queue,
+        group,
+        runs,
+      ])
+    expect(await ask({ by: 'none' })).toEqual([[null, null, 3]])
+    expect(await ask({ by: 'queue' })).toEqual([
+      ['default', null, 1],
+      ['slow', null, 2],
+    ])
+    expect(await ask({ by: 'group' })).toEqual([
+      [null, null, 1],
+      [null, 'g', 2],
+    ])
+    expect(await ask({ queue: 'slow', by: 'none' })).toEqual([[null, null, 2]])
+    expect(await ask({ queue: 'slow', group: 'g' })).toEqual([['slow', 'g', 1]])
+    await expect(ask({ by: 'job' as never, queue: '' })).rejects.toThrow(/^by: "job" – must be "queue"/)
   })
 
   it('counts each schedule from its own beginning to its own end, though they share a timing', async () => {
@@ -37,7 +63,7 @@ describe('forecast', () => {
       endAt: '2026-03-01T12:03:00Z',
     })
     const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:06:00Z', bucket: '2 minutes' }
-    const buckets = await h.escapement.forecast(range)
+    const { buckets } = await h.escapement.forecast(range)
     expect(buckets.map(({ from, runs }) => [from.toISOString().slice(14, 16), runs])).toEqual([
       ['00', 2],
       ['02', 4],
@@ -54,7 +80,7 @@ describe('forecast', () => {
       }
     }
     const range = { from: '2026-03-01T12:00:00Z', to: '2026-03-01T12:02:00Z', bucket: '2 minutes' }
-    const buckets = await h.escapement.forecast(range)
+    const { buckets } = await h.escapement.forecast(range)
     expect(buckets.map(({ queue, group }) => [queue, group])).toEqual([
       ['x', null],
       ['x', 'a'],
@@ -77,6 +103,34 @@ describe('forecast', () => {
       message: expect.stringMatching(/every second.*more than 1000000 plan times.*Choose a shorter one/i),
     })
     const ten = await h.escapement.forecast({ from: AT, to: '2026-03-11T12:00:30Z', bucket: '10 days' })
-    expect(ten).toEqual([{ from: new Date(AT), queue: 'default', group: null, runs: 10 * 86_400 + 10 }])
+    expect(ten).toEqual({
+      buckets: [{ from: new Date(AT), queue: 'default', group: null, runs: 10 * 86_400 + 10 }],
+      isEstimate: false,
+    })
+  })
+
+  it('of very many schedules counts a part, says so, and counts a small group whole', async () => {
+    const h = await open()
+    await h.schedules.put('a', { ...minutely, group: 'few' })
+    await h.schedules.put('z', { job: 'noop', timing: after('1 hour') })
+    // Nearly a page of the disk for each: as many pages as a hundred thousand have.
+    await h.escapement.database.query(`alter table "${h.schema}".schedules set (fillfactor = 10)`)
+    await h.escapement.database.query(
+      `insert into "${h.schema}".schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at, state,
+         state_since, ledger_from, created_at, updated_at, metadata)
+       select gen_random_uuid(), 'many-' || n, 1, job, input, queue, priority, scopes, timing, policies, start_at, state,
+         state_since, ledger_from, created_at, updated_at, to_jsonb(repeat('x', 900))
+       from "${h.schema}".schedules cross join generate_series(1, 3500) as n where name = 'a'`,
+    )
+    const range = { from: '2026-03-01T12:01:00Z', to: '2026-03-01T12:02:00Z', bucket: '1 minute' }
+    const all = await h.escapement.forecast({ ...range, by: 'none' })
+    expect(all).toMatchObject({ isEstimate: true, buckets: [{ queue: null, group: null }] })
+    expect(all.buckets[0]!.runs).toBeGreaterThan(2_800)
+    expect(all.buckets[0]!.runs).toBeLessThan(4_200)
+    expect(await h.escapement.forecast({ ...range, by: 'none' })).toEqual(all)
+    expect(await h.escapement.forecast({ ...range, group: 'few' })).toMatchObject({
+      isEstimate: false,
+      buckets: [{ group: 'few', runs: 1 }],
+    })
   })
 })

@@ -178,7 +178,10 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
     query: { from: '2027-01-01T00:00:00Z', to: '2027-01-02T00:00:00Z', bucket: '1 hour' },
   }),
   getForecast: () => ({
-    query: { from: '2027-01-01T00:00:00Z', to: '2027-01-01T01:00:00Z', bucket: '10 minutes' },
+    query: { from: '2027-01-01T00:00:00Z', to: '2027-01-01T01:00:00Z', bucket: '10 minutes', by: 'queue' },
+  }),
+  listPlanned: () => ({
+    query: { from: '2027-01-01T08:00:00Z', to: '2027-01-01T09:00:00Z', queue: 'default', limit: 2 },
   }),
   getAudit: () => ({ query: { from: '2026-01-01T00:00:00Z' } }),
   getDiagnosis: () => ({}),

@@ -22,6 +22,8 @@ const MINUTE_MS = 60_000
 const STEPS = [1, 5, 15, 60, 360, 1_440, 10_080].map((minutes) => minutes * MINUTE_MS)
 const MOST_LINES = 31
 const PLAIN_WIDTH = 80
+const ESTIMATE =
+  'An estimate from a part of the schedules: there are too many to count at once. What only few ask for may be missing.'
 
 export function addForecast(program: Command): void {
   withJsonFlag(withConnectionFlags(program.command('forecast')))
@@ -50,12 +52,13 @@ export function addForecast(program: Command): void {
       const from = Math.floor(start / bucketMs) * bucketMs
       const to = from + Math.ceil((start + rangeMs - from) / bucketMs) * bucketMs
       return withConnection(flags, command, async (client) => {
-        const { buckets } = await client.forecast({
+        const forecast = await client.forecast({
           from: new Date(from).toISOString(),
           to: new Date(to).toISOString(),
           bucket: `${bucketMs} milliseconds`,
+          by: flags.by ?? (flags.json ? 'both' : 'none'),
         })
-        show(flags, buckets, () => describeForecast(buckets, { from, to, bucketMs, by: flags.by }))
+        show(flags, forecast, () => describeForecast(forecast, { from, to, bucketMs, by: flags.by }))
       })
     })
 }
@@ -64,10 +67,11 @@ function stepFor(rangeMs: number): number {
   return STEPS.find((step) => rangeMs / step <= MOST_LINES) ?? STEPS.at(-1)!
 }
 
-type Buckets = Result<'getForecast'>['buckets']
+type Forecast = Result<'getForecast'>
+type Buckets = Forecast['buckets']
 
 function describeForecast(
-  buckets: Buckets,
+  { buckets, isEstimate }: Forecast,
   {
     from,
     to,
@@ -79,21 +83,21 @@ function describeForecast(
   if (buckets.length === 0) return 'No run is planned in that time.'
   const partOf = (bucket: Buckets[number]) => (by === undefined ? '' : (bucket[by] ?? '(none)'))
   const names = [...new Set(buckets.map(partOf))]
-  return names
-    .map((name) => {
-      const own = buckets.filter((bucket) => partOf(bucket) === name)
-      const total = own.reduce((sum, { runs }) => sum + runs, 0)
-      const bars = []
-      for (let at = from; at < to; at += bucketMs) {
-        const inside = own.filter((bucket) => Date.parse(bucket.from) === at)
-        bars.push({
-          label: localTime(new Date(at)).slice(0, 16),
-          count: inside.reduce((sum, { runs }) => sum + runs, 0),
-        })
-      }
-      const peak = bars.reduce((a, b) => (b.count > a.count ? b : a))
-      const head = `${name && `${by} ${name}: `}${total.toLocaleString('en')} runs, the most at ${peak.label} (${peak.count.toLocaleString('en')})`
-      return `${colours.bold(head)}\n${formatHistogram(bars, width)}`
-    })
-    .join('\n\n')
+  const about = isEstimate ? 'about ' : ''
+  const histograms = names.map((name) => {
+    const own = buckets.filter((bucket) => partOf(bucket) === name)
+    const total = own.reduce((sum, { runs }) => sum + runs, 0)
+    const bars = []
+    for (let at = from; at < to; at += bucketMs) {
+      const inside = own.filter((bucket) => Date.parse(bucket.from) === at)
+      bars.push({
+        label: localTime(new Date(at)).slice(0, 16),
+        count: inside.reduce((sum, { runs }) => sum + runs, 0),
+      })
+    }
+    const peak = bars.reduce((a, b) => (b.count > a.count ? b : a))
+    const head = `${name && `${by} ${name}: `}${about}${total.toLocaleString('en')} runs, the most at ${peak.label} (${peak.count.toLocaleString('en')})`
+    return `${colours.bold(head)}\n${formatHistogram(bars, width)}`
+  })
+  return [...histograms, ...(isEstimate ? [colours.dim(ESTIMATE)] : [])].join('\n\n')
 }

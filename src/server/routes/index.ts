@@ -1,6 +1,7 @@
 import type { EventHub } from '../event-hub.js'
 import type { Route } from '../route.js'
 import { createEventRoutes, EVENT_SPECS } from './events.js'
+import { FORECAST_SPECS, forecastRoutes } from './forecast.js'
 import { MOVE_SPECS, moveRoutes } from './moves.js'
 import { OVERVIEW_SPECS, overviewRoutes } from './overview.js'
 import { RUN_SPECS, runRoutes } from './runs.js'
@@ -17,6 +18,7 @@ export const SPECS = {
   ...VERB_SPECS,
   ...RUN_SPECS,
   ...OVERVIEW_SPECS,
+  ...FORECAST_SPECS,
   ...SYSTEM_SPECS,
   ...TRANSITION_SPECS,
   ...TOKEN_SPECS,
@@ -33,6 +35,7 @@ export function createRoutes(hub: EventHub): Record<string, Route> {
     ...verbRoutes,
     ...runRoutes,
     ...overviewRoutes,
+    ...forecastRoutes,
     ...systemRoutes,
     ...transitionRoutes,
     ...tokenRoutes,

@@ -1,7 +1,6 @@
 import { z } from 'zod'
-import { hostNow } from '../../clock.js'
 import { routesOf, spec } from '../route.js'
-import { durationInput, id, instant, instantInput, text, wholeNumber } from '../schemas/basics.js'
+import { id, instant, instantInput, text, wholeNumber } from '../schemas/basics.js'
 
 const Claiming = z
   .object({
@@ -65,24 +64,6 @@ export const SYSTEM_SPECS = {
     answer: Claiming,
     problems: [],
   }),
-  getForecast: spec({
-    ...common,
-    method: 'get',
-    path: '/forecast',
-    role: 'viewer',
-    summary: 'How many runs are to come, by time, queue and group',
-    query: z.strictObject({
-      from: instantInput.exactOptional().describe('Inclusive; now by default.'),
-      to: instantInput.exactOptional().describe('Exclusive; an hour after `from` by default.'),
-      bucket: durationInput.default('1 minute'),
-    }),
-    answer: z.object({
-      buckets: z.array(
-        z.object({ from: instant, queue: z.string(), group: z.string().nullable(), runs: z.int() }),
-      ),
-    }),
-    problems: ['option_invalid', 'range_too_large'],
-  }),
   getAudit: spec({
     ...common,
     method: 'get',
@@ -145,17 +126,11 @@ export const SYSTEM_SPECS = {
   }),
 }
 
-const HOUR_MS = 3_600_000
-
 export const systemRoutes = routesOf(SYSTEM_SPECS, {
   getClaiming: ({ escapement }) => escapement.claiming.status(),
   async setClaiming({ escapement: { claiming }, body: { paused, ...reason }, actor }) {
     await (paused ? claiming.pause({ ...reason, actor }) : claiming.resume({ actor }))
     return claiming.status()
-  },
-  async getForecast({ escapement, query: { from = new Date(hostNow()).toISOString(), to, bucket } }) {
-    const end = to ?? new Date(new Date(from).getTime() + HOUR_MS)
-    return { buckets: await escapement.forecast({ from, to: end, bucket }) }
   },
   getAudit: ({ escapement, query }) => escapement.audit(query),
   getDiagnosis: ({ escapement }) => escapement.examine(),
