@@ -230,6 +230,7 @@ describe('with tokens, under a prefix', () => {
       'Overview',
       'Schedules',
       'Runs',
+      'Calendar',
     ])
     await page.getByRole('button', { name: 'Log out' }).click()
     await page.getByLabel('Token').waitFor()

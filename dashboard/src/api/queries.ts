@@ -66,7 +66,7 @@ export const forecastQuery = queryOptions({
   async queryFn({ signal }) {
     // By the clock's own minutes: what is at 22:00 would else be shown a minute early.
     const from = Math.floor(Date.now() / 60_000) * 60_000
-    const query = { from: new Date(from).toISOString(), bucket: '1 minute' }
+    const query = { from: new Date(from).toISOString(), bucket: '1 minute', by: 'none' as const }
     return { from, ...(await client.forecast(query, { signal })) }
   },
   refetchInterval: 60_000,

@@ -14,7 +14,16 @@ export interface PageEntry {
   title?: string
   /** What it shows is of all groups, and not for a token of one. */
   isOfAll?: true
+  /** It is for admins, and for others not in the navigation. */
+  isForAdmins?: true
 }
+
+const CalendarPage = lazy(() =>
+  import('./calendar/calendar-page.tsx').then(({ CalendarPage: page }) => ({ default: page })),
+)
+const TokensPage = lazy(() =>
+  import('./tokens/tokens-page.tsx').then(({ TokensPage: page }) => ({ default: page })),
+)
 
 /** All views, in the order of the navigation. The server knows the first part of each path (`VIEWS`). */
 export const PAGES: readonly PageEntry[] = [
@@ -44,7 +53,9 @@ export const PAGES: readonly PageEntry[] = [
   },
   { path: '/runs', page: RunsPage, title: 'Runs' },
   { path: '/runs/:id', page: RunPage },
+  { path: '/calendar', page: CalendarPage, title: 'Calendar' },
   { path: '/transitions', page: TransitionsPage, title: 'Transitions', isOfAll: true },
   { path: '/workers', page: WorkersPage, title: 'Workers', isOfAll: true },
   { path: '/audit', page: AuditPage, title: 'Audit', isOfAll: true },
+  { path: '/tokens', page: TokensPage, title: 'Tokens', isOfAll: true, isForAdmins: true },
 ]

@@ -1,15 +1,16 @@
 import { Link, useRoute } from 'wouter'
-import { useSeesAll } from '../api/may.ts'
+import { useMay, useSeesAll } from '../api/may.ts'
 import { PAGES } from '../pages/pages.ts'
 
 /** The views that there are for whoever is logged in. */
 export function Navigation({ onChoose }: { onChoose?: () => void }) {
   const seesAll = useSeesAll()
+  const isAdmin = useMay('admin')
   return (
     <nav aria-label="Views">
       <ul className="grid gap-0.5">
-        {PAGES.map(({ path, title, isOfAll }) =>
-          title === undefined || (isOfAll && !seesAll) ? null : (
+        {PAGES.map(({ path, title, isOfAll, isForAdmins }) =>
+          title === undefined || (isOfAll && !seesAll) || (isForAdmins && !isAdmin) ? null : (
             <li key={path}>
               <NavigationLink path={path} title={title} {...(onChoose && { onChoose })} />
             </li>

@@ -14,7 +14,7 @@ export function Herd() {
   const peak = minutes?.reduce((most, minute) => (minute.runs > most.runs ? minute : most))
   const words =
     peak && total > 0
-      ? `${count(total)} ${total === 1 ? 'run' : 'runs'}, at most ${count(peak.runs)} in a minute, at ${clockTime(peak.from)}`
+      ? `${query.data?.isEstimate ? 'about ' : ''}${count(total)} ${total === 1 ? 'run' : 'runs'}, at most ${count(peak.runs)} in a minute, at ${clockTime(peak.from)}`
       : undefined
   return (
     <Card title="The next hour">
