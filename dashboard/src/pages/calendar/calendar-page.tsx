@@ -13,8 +13,9 @@ import { Legend } from './legend.tsx'
 import { NothingPlanned } from './nothing-planned.tsx'
 import { PlannedInHour } from './planned-in-hour.tsx'
 import { weekQuery } from './queries.ts'
+import { runsOf } from './runs-of.ts'
 import { useCalendar } from './use-calendar.ts'
-import { type Hour, isoDay, mondayOf, runsByHour, stepOf } from './week.ts'
+import { type Hour, isoDay, isTwice, mondayOf, runsByHour, stepOf } from './week.ts'
 import { WeekTable } from './week-table.tsx'
 import { HERE, longDay, timeWords, weekWords } from './words.ts'
 
@@ -116,9 +117,18 @@ export function CalendarPage() {
       {chosen && (
         <div ref={below} className="grid grid-cols-[minmax(0,1fr)] gap-3">
           <h2 className="font-semibold text-base">
-            {longDay(chosen.from)}, {timeWords(chosen, false)}
+            {longDay(chosen.from)}, {timeWords(chosen, isTwice(days, chosen))}
           </h2>
-          <PlannedInHour hour={chosen} filter={filter} pageToken={pageToken} />
+          {chosen.to <= now ? (
+            <p className="text-muted">
+              That hour is past.{' '}
+              <Link href={runsOf(chosen)} className="text-accent underline underline-offset-2">
+                See its runs
+              </Link>
+            </p>
+          ) : (
+            <PlannedInHour hour={chosen} filter={filter} pageToken={pageToken} />
+          )}
         </div>
       )}
     </Page>

@@ -2,6 +2,7 @@ import type { ReactNode } from 'react'
 import { Link } from 'wouter'
 import { moveByKey } from './grid-keys.ts'
 import { HEATS, levelOf } from './heat.ts'
+import { runsOf } from './runs-of.ts'
 import type { Day, Hour } from './week.ts'
 import { longDay, runsWords, shortDay, shortRuns, timeWords } from './words.ts'
 
@@ -143,11 +144,10 @@ function PastHour({
   'data-hour': number
   tabIndex: number
 }): ReactNode {
-  const range = new URLSearchParams({ from: hour.from.toISOString(), to: hour.to.toISOString() })
   const words = `${when}: past, see its runs`
   return (
     <Link
-      href={`/runs?${range}`}
+      href={runsOf(hour)}
       {...place}
       aria-label={words}
       title={words}

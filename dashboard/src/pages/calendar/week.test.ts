@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { dayFrom, daysFrom, hoursBetween, isoDay, mondayOf, runsByHour } from './week.ts'
+import { dayFrom, daysFrom, hoursBetween, isoDay, isTwice, mondayOf, runsByHour } from './week.ts'
 
 const inZone = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-GB', {
@@ -24,6 +24,8 @@ it.each([
   expect(hours).toHaveLength(count)
   expect(hours.filter(({ hour }) => hour >= 1 && hour <= 3).map(({ hour }) => hour)).toEqual(around)
   expect(hours.at(-1)!.to).toEqual(new Date(to))
+  const twice = hours.filter((hour) => isTwice([{ from: new Date(from), hours }], hour))
+  expect(twice).toHaveLength(around.length > 3 ? 2 : 0)
   for (const [index, { to: end }] of hours.slice(0, -1).entries()) expect(end).toEqual(hours[index + 1]!.from)
 })
 

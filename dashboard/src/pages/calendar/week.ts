@@ -67,6 +67,12 @@ export function hoursBetween(from: Date, to: Date, onWall: OnWall = here): Hour[
   return hours
 }
 
+/** Whether the wall shows the same hour again that day. */
+export function isTwice(days: readonly Day[], { from, hour }: Hour): boolean {
+  const day = days.find(({ hours }) => hours.some((each) => each.from.getTime() === from.getTime()))
+  return day !== undefined && day.hours.filter((each) => each.hour === hour).length > 1
+}
+
 /** What the forecast is asked for in: hours, unless some of them begin in the midst of one. */
 export function stepOf(days: readonly Day[]): number {
   const start = days[0]!.from.getTime()

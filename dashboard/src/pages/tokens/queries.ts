@@ -5,7 +5,7 @@ import { client } from '../../api/client.ts'
 export type Token = Result<'listTokens'>['tokens'][number]
 export type NewToken = Result<'createToken'>
 
-export const PAGE_SIZE = 50
+const PAGE_SIZE = 50
 
 export const tokensQuery = (pageToken: string | undefined) =>
   queryOptions({
