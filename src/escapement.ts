@@ -3,7 +3,7 @@ import { type AuditReport, audit } from './client/audit.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import type { Diagnosis } from './client/diagnosis.js'
 import { type Examination, examine } from './client/doctor.js'
-import { type Forecast, type ForecastBy, forecast } from './client/forecast.js'
+import { type Forecast, type ForecastOptions, forecast } from './client/forecast.js'
 import { createGauges, type Gauges } from './client/gauges.js'
 import { createReadiness, type Health, healthOf, type Readiness } from './client/health.js'
 import { tellMovedOnce } from './client/moved-logger.js'
@@ -42,7 +42,7 @@ import { findGroups } from './store/queries/groups.js'
 import { createStore, type Store } from './store/store.js'
 import { SWEEP_JOB, sweepJob } from './sweeper/sweep-job.js'
 import { createSweeper, type Sweeper } from './sweeper/sweeper.js'
-import { type DurationInput, durationToMs } from './time/duration.js'
+import { durationToMs } from './time/duration.js'
 import { type Instant, type InstantInput, readInstant } from './time/instant.js'
 import { readOrThrow } from './time/report.js'
 import { ZONE_DATA } from './time/zone-data.js'
@@ -122,23 +122,6 @@ export interface Escapement extends Overview, Moving {
   /** Stops, then lets go of the database. */
   close(): Promise<void>
   [Symbol.asyncDispose](): Promise<void>
-}
-
-export interface ForecastOptions {
-  /** Inclusive. What is past is not counted. */
-  from: InstantInput
-  /** Exclusive. */
-  to: InstantInput
-  bucket: DurationInput
-  /** Only schedules whose runs go into this queue. */
-  queue?: string
-  /** Only schedules of this group. */
-  group?: string
-  /**
-   * What is counted apart. The fewer, the smaller the answer.
-   * @default 'both'
-   */
-  by?: ForecastBy
 }
 
 /** What is given to those who may see and change one group only. */

@@ -13,7 +13,7 @@ export type {
 } from './client/enqueueing.js'
 export type { ExportManifest, ExportMode, ExportSource } from './client/export-format.js'
 export type { ExportOptions } from './client/exporting.js'
-export type { Forecast, ForecastBy } from './client/forecast.js'
+export type { Forecast, ForecastBy, ForecastOptions } from './client/forecast.js'
 export type { ForecastBucket } from './client/forecast-counting.js'
 export type { DatabaseGauges, Gauges } from './client/gauges.js'
 export type { Health, LoopHealth, Readiness } from './client/health.js'
@@ -49,7 +49,7 @@ export type { EditOptions, VerbOptions } from './client/verb.js'
 export type { Clock } from './clock.js'
 export { defineConfig, type EscapementConfig } from './config.js'
 export { type ErrorCode, EscapementError, type Mistake } from './errors.js'
-export { createEscapement, type Escapement, type ForecastOptions, type GroupAccess } from './escapement.js'
+export { createEscapement, type Escapement, type GroupAccess } from './escapement.js'
 export type {
   AllEvents,
   AnyEvent,

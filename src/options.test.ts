@@ -1,5 +1,7 @@
 import fs from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { FORECAST_DEFAULTS } from './client/forecast.js'
+import { PLANNED_DEFAULTS } from './client/planned.js'
 import { RUN_SEARCH_DEFAULTS } from './client/run-search.js'
 import { CHANGES_DEFAULTS, LIST_DEFAULTS } from './client/schedules.js'
 import { SEARCH_DEFAULTS } from './client/searching.js'
@@ -104,6 +106,8 @@ describe('documented defaults', () => {
     ['client/schedules.ts', 'ChangesOptions', CHANGES_DEFAULTS],
     ['client/timeline.ts', 'TimelineOptions', TIMELINE_DEFAULTS],
     ['client/searching.ts', 'SearchOptions', SEARCH_DEFAULTS],
+    ['client/planned.ts', 'PlannedOptions', PLANNED_DEFAULTS],
+    ['client/forecast.ts', 'ForecastOptions', FORECAST_DEFAULTS],
     ['client/run-search.ts', 'RunSearchOptions', RUN_SEARCH_DEFAULTS],
     ['client/sync.ts', 'SyncOptions', SYNC_DEFAULTS],
     ['schedules/policies.ts', 'PolicyFields', POLICY_DEFAULTS],

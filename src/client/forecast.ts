@@ -9,6 +9,8 @@ import {
   readScheduleBlocks,
 } from '../store/queries/forecasting.js'
 import type { Store } from '../store/store.js'
+import type { DurationInput } from '../time/duration.js'
+import type { InstantInput } from '../time/instant.js'
 import { quote, readOrThrow } from '../time/report.js'
 import { countRuns, type ForecastBucket, type ForecastRange } from './forecast-counting.js'
 
@@ -24,7 +26,26 @@ export interface Forecast {
   isEstimate: boolean
 }
 
-export interface ForecastQuestion extends ForecastRange {
+export interface ForecastOptions {
+  /** Inclusive. What is past is not counted. */
+  from: InstantInput
+  /** Exclusive. */
+  to: InstantInput
+  bucket: DurationInput
+  /** Only schedules whose runs go into this queue. */
+  queue?: string
+  /** Only schedules of this group. */
+  group?: string
+  /**
+   * What is counted apart. The fewer, the smaller the answer.
+   * @default 'both'
+   */
+  by?: ForecastBy
+}
+
+export const FORECAST_DEFAULTS = { by: 'both' } satisfies Partial<ForecastOptions>
+
+interface ForecastQuestion extends ForecastRange {
   queue?: string | undefined
   group?: string | undefined
   by?: ForecastBy | undefined
@@ -60,7 +81,7 @@ const APART: Readonly<Record<ForecastBy, Pick<ForecastFilter, 'byQueue' | 'byGro
   none: { byQueue: false, byGroup: false },
 }
 
-function readFilter({ queue, group, by = 'both' }: ForecastQuestion): ForecastFilter {
+function readFilter({ queue, group, by = FORECAST_DEFAULTS.by }: ForecastQuestion): ForecastFilter {
   return readOrThrow('option_invalid', (report) => {
     const apart = Object.hasOwn(APART, by) ? APART[by] : undefined
     if (!apart) return report('by', `${quote(by)} – must be "queue", "group", "both" or "none"`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createHttpClient } from '../../src/http-client/index.js'
+import { every } from '../../src/index.js'
 import { listen } from '../../src/server/listen.js'
 import { REDACTED } from '../../src/server/redaction.js'
 import { BASE, openWorld, PLAN_TIME, type World } from './world.js'
@@ -34,6 +35,30 @@ describe('edits that meet', () => {
     expect(puts.map(({ status }) => status).sort()).toEqual([200, 200, 201])
     const got = await world.ask('GET /api/v1/schedules/report:acme')
     expect(got.headers.get('etag')).toBe('"2"')
+  })
+})
+
+describe('what is to come', () => {
+  it('is told to a token of one group for that group alone', async () => {
+    const world = await openWorld({ authenticate: () => ({ name: 'ann', role: 'viewer', group: 'acme' }) })
+    const timing = every('1 day')
+    await world.escapement.schedules.put('own', { job: 'work', timing, group: 'acme' })
+    await world.escapement.schedules.put('other', { job: 'work', timing, group: 'other' })
+    const range = { from: PLAN_TIME, to: '2099-06-02T00:00:00.000Z' }
+    const { forecast, schedules } = clientOf(world)
+    expect(await forecast({ ...range, bucket: '1 day' })).toMatchObject({
+      buckets: [{ group: 'acme', runs: 1 }],
+      isEstimate: false,
+    })
+    expect(await forecast({ ...range, bucket: '1 day', group: 'other' })).toEqual({
+      buckets: [],
+      isEstimate: false,
+    })
+    expect(await schedules.planned(range)).toMatchObject({
+      schedules: [{ name: 'own', planTimes: 1 }],
+      nextPageToken: null,
+    })
+    expect((await schedules.planned({ ...range, group: 'other' })).schedules).toEqual([])
   })
 })
 

@@ -154,6 +154,9 @@ describe('how things stand', () => {
     const { out } = await run('forecast --by queue --for', '6 hours')
     expect(out).toMatch(/^queue mail: 6 runs, the most at \d{4}-/)
     expect(out).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d {2}1 {2}█+$/m)
+    const { out: json } = await run('forecast --json --for', '6 hours')
+    const hour = expect.objectContaining({ queue: 'mail', runs: 1 })
+    expect(JSON.parse(json)).toEqual({ isEstimate: false, buckets: expect.arrayContaining([hour]) })
     expect(await run('forecast --for soon')).toMatchObject({
       status: 2,
       err: expect.stringContaining('--for'),
