@@ -80,7 +80,17 @@ const ONE_RUN: {
 describe('access to one group', () => {
   it('has a rule here for every verb', async () => {
     const { mine } = await open()
-    const others = ['put', 'list', 'search', 'pauseAll', 'resumeAll', 'pauseGroup', 'resumeGroup', 'sync']
+    const others = [
+      'put',
+      'list',
+      'search',
+      'planned',
+      'pauseAll',
+      'resumeAll',
+      'pauseGroup',
+      'resumeGroup',
+      'sync',
+    ]
     expect(Object.keys(mine.schedules).sort()).toEqual([...Object.keys(ONE), ...others].sort())
     const otherRuns = ['list', 'search', 'retryAll', 'enqueue', 'enqueueMany']
     expect(Object.keys(mine.runs).sort()).toEqual([...Object.keys(ONE_RUN), ...otherRuns].sort())
@@ -165,6 +175,8 @@ describe('access to one group', () => {
     expect(await found({ group: 'mine', state: 'active' })).toEqual([['own'], ['own']])
     expect(await found({ group: 'theirs' })).toEqual([[], []])
     expect((await mine.schedules.search({ q: 'failing' })).schedules).toHaveLength(1)
+    const { schedules: planned } = await mine.schedules.planned({ from: AT, to: NEXT })
+    expect(planned.map(({ name }) => name)).toEqual(['own'])
   })
 
   it('has page tokens of its own', async () => {

@@ -48,17 +48,17 @@ describe.each([
     await page.getByLabel('Name').fill('orders:sync')
     await page.getByLabel('Job', { exact: true }).fill('sync-orders')
     await page.getByRole('radio', { name: 'Another', exact: true }).check()
-    await page.getByLabel('How often').fill('2 seconds')
-    await page.getByText('Every 2 seconds.', { exact: true }).waitFor()
+    await page.getByLabel('How often').fill('1 second')
+    await page.getByText('Every second.', { exact: true }).waitFor()
     const previewed = region(page, 'Next times').locator('li:has(time)')
     await expect
       .poll(async () => {
         const [first, second] = await previewed.evaluateAll((rows) =>
           rows.map((row) => Date.parse(row.querySelector('time')!.dateTime)),
         )
-        return [first! % 2_000, second! - first!]
+        return [first! % 1_000, second! - first!]
       })
-      .toEqual([0, 2_000])
+      .toEqual([0, 1_000])
     await page.getByText('Policies', { exact: true }).click()
     await page.getByRole('checkbox', { name: /^Take it out/ }).check()
     await page.getByLabel('Failures in a row').fill('1')
@@ -69,7 +69,7 @@ describe.each([
 
     const timeline = region(page, 'Timeline')
     // Some seconds ahead, so that its time does not come before the click.
-    const chip = timeline.getByRole('button', { name: /upcoming$/ }).nth(4)
+    const chip = timeline.getByRole('button', { name: /upcoming$/ }).nth(6)
     const planTime = await chip.locator('time').getAttribute('datetime')
     await timeline.locator(`button:has(time[datetime="${planTime}"])`).click()
     const detail = page.getByRole('dialog', { name: /^Plan time/ })
@@ -116,7 +116,7 @@ describe.each([
     await page.getByRole('radio', { name: '6 hours', exact: true }).check()
     await page.getByRole('button', { name: 'Review and save…' }).click()
     const dialog = page.getByRole('dialog', { name: 'What this changes' })
-    await dialog.getByText('Every 2 seconds').waitFor()
+    await dialog.getByText('Every second').waitFor()
     await dialog.getByText('Every 6 hours').waitFor()
     await dialog.getByRole('button', { name: 'Save' }).click()
     await page.waitForURL('**/schedules/orders%3Async')

@@ -142,6 +142,7 @@ it('skips a plan time to come and takes it back, and what is skipped is not run'
   const { page, complaints, close } = await visit(browser, `${site.url}/schedules/nightly`)
   await page.getByText('Live', { exact: true }).waitFor()
   for (const day of [/Mon 30/, /Tue 31/]) {
+    await page.keyboard.press('Escape')
     await chip(page, day).click()
     await detail(page).getByRole('button', { name: 'Skip', exact: true }).click()
     await detail(page).getByText('To be skipped: an operator wishes it so.').waitFor()
@@ -164,6 +165,10 @@ it('skips a plan time to come and takes it back, and what is skipped is not run'
   await chip(page, /Mon 30, 02:30 skipped: operator$/).click()
   await detail(page).getByText('Skipped: an operator wished it so.').waitFor()
   expect(site.days.slice(-3)).toEqual([28, 29, 31])
+  await page.clock.setFixedTime(harness.now())
+  await page.keyboard.press('Escape')
+  await page.getByText('Next run: in 12 h').waitFor()
+  await lookAtEveryWidth(page, 'schedule-lived')
   await chip(page, /Sun 29/).click()
   await detail(page).getByRole('link', { name: 'Its run' }).click()
   await page.getByRole('heading', { name: 'Run of report' }).waitFor()

@@ -1,3 +1,4 @@
+import fs from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import axe from 'axe-core'
@@ -5,6 +6,12 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots', import.meta.url))
+/** Those that the README shows; UPDATE_PICTURES=1 takes them anew. */
+const PICTURES: Readonly<Record<string, string>> = {
+  'overview-week-1280-light': 'overview.png',
+  'schedule-lived-1280-light': 'schedule.png',
+}
+const PICTURE_FOLDER = fileURLToPath(new URL('../../docs/pictures', import.meta.url))
 
 /** Somebody with a browser, who notes whatever should not happen. */
 export interface Visitor {
@@ -67,11 +74,14 @@ export async function lookAtEveryWidth(page: Page, name: string): Promise<void> 
     const widest = await page.evaluate('document.documentElement.scrollWidth')
     expect(widest, `${name} at ${width}`).toBeLessThanOrEqual(width)
     const height = Math.min(1_400, Number(await page.evaluate('document.documentElement.scrollHeight')))
-    await page.screenshot({
-      path: path.join(SCREENSHOTS, `${name}-${width}-${scheme}.png`),
-      fullPage: true,
-      clip: { x: 0, y: 0, width, height },
-    })
+    const taken = `${name}-${width}-${scheme}`
+    const file = path.join(SCREENSHOTS, `${taken}.png`)
+    await page.screenshot({ path: file, fullPage: true, clip: { x: 0, y: 0, width, height } })
+    const picture = PICTURES[taken]
+    if (picture !== undefined && process.env.UPDATE_PICTURES) {
+      fs.mkdirSync(PICTURE_FOLDER, { recursive: true })
+      fs.copyFileSync(file, path.join(PICTURE_FOLDER, picture))
+    }
   }
   await page.setViewportSize(USUAL.viewport)
 }

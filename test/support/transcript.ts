@@ -65,13 +65,14 @@ export function createSettler(): (text: string, ids: string[]) => string {
   }
 }
 
-/** For comparing: how wide a column is depends on what stands in it. */
+/** For comparing: how wide a column is depends on what stands in it, and so does where the last one is cut. */
 export function withoutWidths(text: string): string {
   return text
     .split('\n')
     .map((line) =>
       line
         .replace(/ {2,}/g, '  ')
+        .replace(/( {2}\S+ \S+)(?:(?! {2})[^…])*…/g, '$1…')
         .replace(/[█▏▎▍▌▋▊▉]+/g, '█')
         .trimEnd(),
     )
