@@ -62,7 +62,7 @@ function Shown({ schedule }: { schedule: Schedule }) {
       <Timeline schedule={schedule} />
       <ScheduleFacts schedule={schedule} />
       <Rules schedule={schedule} />
-      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 xl:grid-cols-[repeat(auto-fit,minmax(24rem,1fr))]">
+      <div className="grid grid-cols-[minmax(0,1fr)] gap-4 empty:hidden xl:grid-cols-[repeat(auto-fit,minmax(24rem,1fr))]">
         {input !== null && <KeptValue title="Input" value={input} />}
         {metadata !== null && <KeptValue title="Metadata" value={metadata} />}
       </div>
