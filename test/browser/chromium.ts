@@ -3,9 +3,12 @@ import fs from 'node:fs'
 import { createRequire } from 'node:module'
 import os from 'node:os'
 import path from 'node:path'
-import { type Browser, chromium } from 'playwright-core'
+import type { Browser } from 'playwright-core'
 
-const version = createRequire(import.meta.url)('../../package.json').devDependencies['@sparticuz/chromium']
+const require = createRequire(import.meta.url)
+// As it is: what translates the benches while they run would translate it too, and break it.
+const { chromium }: typeof import('playwright-core') = require('playwright-core')
+const version = require('../../package.json').devDependencies['@sparticuz/chromium']
 
 const FLAGS = [
   '--headless',

@@ -27,6 +27,8 @@ export interface ServerSettings {
   fsync: boolean
   /** Further settings, `name=value`. */
   settings?: readonly string[]
+  /** A folder that stays when the server is removed, and whose data are taken up again the next time: benches fill for minutes. */
+  keep?: string
   /** The oldest supported version, from the packages of the integration tests, instead of the newest. */
   oldest?: boolean
 }
@@ -38,19 +40,22 @@ const identity = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {}
 export async function startPostgres({
   fsync,
   settings = [],
+  keep,
   oldest = false,
 }: ServerSettings): Promise<PostgresServer> {
   const bin = installBinaries(oldest ? '../integrations/node_modules/' : '../../node_modules/')
-  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-postgres-'))
+  const folder = keep ?? fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-postgres-'))
   const data = path.join(folder, 'data')
-  fs.mkdirSync(data, { mode: 0o700 })
-  if (identity.uid !== undefined) for (const owned of [folder, data]) fs.chownSync(owned, NOBODY, NOBODY)
   const env = { ...process.env, LC_ALL: 'C', TZ: 'UTC' }
-  execFileSync(
-    path.join(bin, 'initdb'),
-    ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-sync', '--no-instructions'],
-    { cwd: data, env, ...identity, stdio: ['ignore', 'ignore', 'pipe'] },
-  )
+  if (!fs.existsSync(path.join(data, 'PG_VERSION'))) {
+    fs.mkdirSync(data, { mode: 0o700, recursive: true })
+    if (identity.uid !== undefined) for (const owned of [folder, data]) fs.chownSync(owned, NOBODY, NOBODY)
+    execFileSync(
+      path.join(bin, 'initdb'),
+      ['-D', data, '-U', 'postgres', '--auth=trust', '--encoding=UTF8', '--no-sync', '--no-instructions'],
+      { cwd: data, env, ...identity, stdio: ['ignore', 'ignore', 'pipe'] },
+    )
+  }
   const port = await freePort()
   const url = `postgres://postgres@127.0.0.1:${port}/postgres`
   const options = [
@@ -103,7 +108,7 @@ export async function startPostgres({
     async remove() {
       await stop()
       process.off('exit', onExit)
-      fs.rmSync(folder, { recursive: true, force: true })
+      if (keep === undefined) fs.rmSync(folder, { recursive: true, force: true })
     },
   }
 }
