@@ -3,11 +3,11 @@ import {
   type AuditedRun,
   type AuditedSchedule,
   type AuditedSkip,
+  type AuditRange,
   readFirst,
   streamAll,
 } from '../store/queries/auditing.js'
 import type { Session } from '../store/store.js'
-import type { Instant } from '../time/instant.js'
 import { Rows } from './audited-answers.js'
 
 /** Runs, skips or changes of a schedule that come with its page; one that has more of them is read by itself. */
@@ -25,9 +25,10 @@ export interface Ledger {
 export async function readLedgers(
   session: Session,
   schedules: readonly AuditedSchedule[],
-  range: { from?: Instant; to?: Instant },
+  { from, to }: AuditRange,
 ): Promise<(schedule: AuditedSchedule) => Ledger> {
   const ids = schedules.map(({ id }) => id)
+  const range = { from, to }
   const first = { limit: BROUGHT + 1, ...range }
   const changes = await readFirst(session, 'changes', ids, first)
   const runs = await readFirst(session, 'runs', ids, first)

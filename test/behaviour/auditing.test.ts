@@ -92,6 +92,13 @@ describe('the audit of a long history', () => {
     expect(mostRows).toBeLessThanOrEqual(5_000)
   })
 
+  it('sees all of it, however few schedules are asked for at a time', async () => {
+    const { h } = await open()
+    await h.schedules.put('s', perMinute)
+    await h.advance('5 minutes')
+    expect(await h.escapement.audit({ limit: 1 })).toMatchObject({ ...CLEAN, schedules: 1, occurrences: 5 })
+  })
+
   it('steps over a skipped range of any length, and counts what lies in it', async () => {
     const { h } = await open()
     await h.schedules.put('s', { job: 'noop', timing: every('1 second'), catchUp: 'none', grace: '1 second' })
