@@ -10,6 +10,8 @@ export interface Call {
   path: string
   /** Of one that is a POST; it changes nothing. */
   body?: unknown
+  /** It is work that somebody asked for, with its progress shown, and no part of a page: it has no budget. */
+  isWork?: true
   /** How the database carries it out, in words: such a one has its plans in docs/dashboard-plans.md. */
   plan?: string
 }
@@ -23,8 +25,11 @@ export interface PageOfCalls {
 export interface Known {
   /** A schedule like most, of which there are runs, and one of its runs. */
   schedule: string
+  scheduleId: string
   run: string
   failedRun: string
+  /** Of one in `BUSY`. */
+  busyId: string
   /** In the middle of all names. */
   middleName: string
   /** When the database was filled. */
@@ -33,6 +38,7 @@ export interface Known {
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
+const AUDITED = 250
 
 const query = (path: string, values: Readonly<Record<string, string | number>>) =>
   `${path}?${Object.entries(values)
@@ -54,7 +60,7 @@ export function callsOf(known: Known): PageOfCalls[] {
     },
     { page: 'workers', calls: WORKERS },
     { page: 'tokens', calls: [{ what: 'tokens', path: query('/tokens', { limit: 50 }) }] },
-    { page: 'audit', calls: AUDIT },
+    { page: 'audit', calls: audit(known) },
   ]
 }
 
@@ -125,8 +131,8 @@ const schedules = ({ middleName }: Known): Call[] => {
       { q: '765432' },
       'Looks at 400 and 4,000 names, then the index of words.',
     ),
-    list('one word, of none', { q: 'nobody' }),
-    list('one word, of nearly all', { q: 'example' }),
+    list('one word, of none', { q: 'xylophone' }),
+    list('one word, of nearly half', { q: 'tenant' }),
     list(
       'one word, in each twelfth',
       { q: 'bakery' },
@@ -257,10 +263,24 @@ const WORKERS: readonly Call[] = [
   { what: 'jobs', path: '/jobs' },
 ]
 
-const AUDIT: readonly Call[] = [
+const audit = ({ scheduleId, busyId }: Known): Call[] => [
   { what: 'doctor', path: '/doctor', plan: 'Each look ends after so many rows.' },
-  // The page asks for a thousand at a time, and tells meanwhile how far it has come.
-  { what: 'audit, the first 1,000 schedules', path: query('/audit', { limit: 1_000 }) },
+  // As many as the page asks for at a time.
+  { what: `audit of ${AUDITED} schedules`, path: query('/audit', { limit: AUDITED, pageToken: scheduleId }) },
+  {
+    what: 'audit of one with 100,000 runs',
+    path: query('/audit', { limit: 1, pageToken: before(busyId) }),
+    isWork: true,
+  },
 ]
+
+/** The id before this one. */
+const before = (id: string) => {
+  const number = BigInt(`0x${id.replaceAll('-', '')}`) - 1n
+  return number
+    .toString(16)
+    .padStart(32, '0')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
+}
 
 const floor = (at: Date, ms: number) => Math.floor(at.getTime() / ms) * ms

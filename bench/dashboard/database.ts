@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { createEscapement, type Escapement } from '../../src/index.js'
 import { type PostgresServer, startPostgres } from '../../test/support/postgres-server.js'
 import type { Known } from './calls.js'
-import { type FillSize, fill, JOBS } from './fill.js'
+import { BUSY, type FillSize, fill, JOBS } from './fill.js'
 
 const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=8GB']
 /** What is of the last hour and day must be. */
@@ -55,7 +55,7 @@ function isFresh(keep: string, size: FillSize): boolean {
 
 async function readKnown(database: Escapement['database'], size: FillSize): Promise<Known> {
   const [row] = await database.query<Omit<Known, 'middleName'> & { filledAt: Date }>(
-    `select s.name as schedule, last.id as run, failed.id as "failedRun", filled.at as "filledAt"
+    `select s.name as schedule, s.id as "scheduleId", busy.id as "busyId", last.id as run, failed.id as "failedRun", filled.at as "filledAt"
      from escapement.schedules as s
      cross join lateral (
        select r.id from escapement.runs_asked as r join escapement.runs_ended as e on e.id = r.id
@@ -63,7 +63,9 @@ async function readKnown(database: Escapement['database'], size: FillSize): Prom
      ) as last
      cross join (select id from escapement.runs_ended where state = 'failed' order by finished_at desc limit 1) as failed
      cross join (select max(finished_at) as at from escapement.runs_ended where state = 'succeeded') as filled
+     cross join (select id from escapement.schedules where name = $1) as busy
      where s.name > 'report:' and s.state = 'active' order by s.name limit 1`,
+    [BUSY[0]],
   )
   const [middle] = await database.query<{ name: string }>(
     'select name from escapement.schedules order by name offset $1 limit 1',

@@ -20,7 +20,7 @@ export const NUMBERED = `
     case when n <= $3 then $4 else least(cardinality(t.past) - left_out, case when n % 1000 = 0 then 40 else 1 + abs(hashint4(n)) % 8 end) end as kept
   from generate_series(1, $1::int) as n
   cross join lateral (
-    select $2::timestamptz - interval '200 days' + n * interval '1 second' as created_at,
+    select $2::timestamptz - interval '200 days' + case when n <= $3 then 2000000 else n end * interval '1 second' as created_at,
       case when n <= $3 then 'active' when n % 2000 = 77 then 'broken' when n % 25 = 3 then 'paused' when n % 100 = 51 then 'finished' else 'active'
       end as state
   ) as one
@@ -165,7 +165,7 @@ export const DIRECT = `
   select ${idOf('at', `'direct ' || i`, 7)}, i, 0, at, case when i % 10 = 0 or at > $2::timestamptz - interval '2 hours' then 'open' else 'ended' end
   from (select count(*) as so_far from filling.planned where what <> 'skip') as known
   cross join lateral generate_series(1, greatest($1::int - so_far::int, 100)) as i
-  cross join lateral (select $2::timestamptz - interval '34 days' * (abs(hashint4(i)) % 1000003) / 1000003 as at) as one`
+  cross join lateral (select $2::timestamptz - interval '34 days' * (1 + abs(hashint4(i)) % 1000000) / 1000001 as at) as one`
 
 export const SKIPS = `
   insert into escapement.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
