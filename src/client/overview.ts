@@ -3,6 +3,7 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import type { RunState } from '../runs/run.js'
 import type { ScheduleState } from '../schedules/schedule.js'
 import type { ConnectionMode } from '../store/database.js'
+import { COUNTED_SCHEDULES, countSchedules } from '../store/queries/depths.js'
 import {
   countQueues,
   listPublished,
@@ -61,6 +62,7 @@ type EndedState = Exclude<RunState, 'pending' | 'running' | 'retrying'>
 export interface Stats {
   /** When it was read. Where that takes long, it is given again for five seconds. */
   asOf: Date
+  /** Counted up to 10,000 of a state; beyond that as the server's statistics have them, to three digits. */
   schedules: Record<ScheduleState, number>
   /** Open runs. */
   open: { pending: number; running: number; retrying: number }
@@ -105,7 +107,8 @@ export function createOverview(
   const queues = sharedRead(store, () => countQueues(store))
 
   const stats = sharedRead(store, async (): Promise<Stats> => {
-    const [row, held, status] = await Promise.all([
+    const [schedules, row, held, status] = await Promise.all([
+      countSchedules(store),
       readStats(store, { most: MOST_COUNTED, sample: LATENESS_OF, overdueMs: OVERDUE_MS }),
       queues(),
       claiming.status(),
@@ -113,7 +116,7 @@ export function createOverview(
     const [p50, p95, p99] = row.lateness ?? []
     return {
       asOf: row.now,
-      schedules: { active: 0, paused: 0, broken: 0, finished: 0, ...row.schedules },
+      schedules: byState(schedules),
       open: {
         pending: sum(held, ({ ready, waiting }) => ready + waiting),
         running: sum(held, ({ running }) => running),
@@ -173,6 +176,15 @@ export function createOverview(
 }
 
 const NONE_ENDED: Record<EndedState, number> = { succeeded: 0, failed: 0, cancelled: 0, skipped: 0 }
+
+/** What is only estimated does not look as if it were counted. */
+function byState(counts: readonly { state: ScheduleState; schedules: number }[]): Stats['schedules'] {
+  const shown = counts.map(({ state, schedules }) => [
+    state,
+    schedules > COUNTED_SCHEDULES ? Number(schedules.toPrecision(3)) : schedules,
+  ])
+  return { active: 0, paused: 0, broken: 0, finished: 0, ...Object.fromEntries(shown) }
+}
 
 function sum(queues: readonly QueueRow[], count: (queue: QueueRow) => number): number {
   return queues.reduce((total, queue) => total + count(queue), 0)

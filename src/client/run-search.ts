@@ -125,7 +125,7 @@ async function looksAt(
     const rows = await findInStates(store, scheduleId, filter, { before, size: FEW_IN_STATES, limit: most })
     return rows && { rows, end: null }
   }
-  return [nearby, inStates, sized(LAST_LOOK)]
+  return [nearby, inStates, sized(SECOND_LOOK), sized(LAST_LOOK)]
 }
 
 async function membersOf(store: Store, group: string | undefined): Promise<string[] | null> {

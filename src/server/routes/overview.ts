@@ -57,7 +57,9 @@ const ended = z.object({ succeeded: count, failed: count, cancelled: count, skip
 const Stats = z
   .object({
     asOf: instant,
-    schedules: z.object({ active: count, paused: count, broken: count, finished: count }),
+    schedules: z
+      .object({ active: count, paused: count, broken: count, finished: count })
+      .describe("Counted up to 10,000 of a state; beyond that by the server's statistics, to three digits."),
     open: z.object({ pending: count, running: count, retrying: count }),
     ended: z.object({ lastHour: ended, lastDay: ended }).describe('Of each state up to 100,000.'),
     overdue: z.object({ schedules: count, since: instant.nullable() }),

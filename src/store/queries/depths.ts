@@ -92,7 +92,7 @@ const LIST_OLDEST_READY = `
   from q where q.queue is not null limit $2`
 
 /** Schedules of a state that are counted one by one; of more, the server's own statistics say how many. */
-const COUNTED_SCHEDULES = 10_000
+export const COUNTED_SCHEDULES = 10_000
 
 export function countSchedules(store: Store): Promise<{ state: ScheduleState; schedules: number }[]> {
   return store.query(COUNT_SCHEDULES, [store.schema, COUNTED_SCHEDULES])

@@ -1,6 +1,5 @@
 import type { JobPolicies } from '../../runs/job-policies.js'
 import type { RunState } from '../../runs/run.js'
-import type { ScheduleState } from '../../schedules/schedule.js'
 import { NOW, type Session } from '../store.js'
 
 export interface PublishedPolicies {
@@ -73,9 +72,8 @@ export function countQueues(session: Session): Promise<QueueRow[]> {
 
 export interface StatsRow {
   now: Date
-  schedules: Partial<Record<ScheduleState, number>>
-  last_hour: Partial<Record<RunState, number>>
-  last_day: Partial<Record<RunState, number>>
+  last_hour: Partial<Record<RunState, number>> | null
+  last_day: Partial<Record<RunState, number>> | null
   overdue: number
   overdue_since: Date | null
   lateness: number[] | null
@@ -93,31 +91,29 @@ export async function readStats(
   return row!
 }
 
-const endedSince = (interval: string) => `(
-  select coalesce(json_object_agg(ended.state, ended.runs), '{}')
-  from unnest(array['succeeded', 'failed', 'cancelled', 'skipped']) as wanted (state)
-  cross join lateral (
-    select wanted.state, count(*) as runs from (
-      select from {schema}.runs_ended as e
-      where e.state = wanted.state and e.finished_at > (select now - interval '${interval}' from clock) limit $2
-    ) as one
-  ) as ended
-)`
-
 const READ_STATS = `
   with clock as materialized (select ${NOW} as now),
   overdue as materialized (
     select wake_at from {schema}.cursors
     where wake_at < (select now - $4::float8 * interval '1 millisecond' from clock) order by wake_at limit $2
   ),
+  ended as materialized (
+    select wanted.state, count(*) as last_day, count(*) filter (where one.finished_at > (select now - interval '1 hour' from clock)) as last_hour
+    from unnest(array['succeeded', 'failed', 'cancelled', 'skipped']) as wanted (state)
+    cross join lateral (
+      select e.finished_at from {schema}.runs_ended as e
+      where e.state = wanted.state and e.finished_at > (select now - interval '1 day' from clock)
+      order by e.finished_at desc, e.id desc limit $2
+    ) as one
+    group by wanted.state
+  ),
   latest as materialized (
     select extract(epoch from started_at - eligible_at)::float8 * 1000 as ms from {schema}.runs_ended
     where state = 'succeeded' order by finished_at desc, id desc limit $3
   )
   select clock.now,
-    (select coalesce(json_object_agg(state, schedules), '{}') from (
-      select state, count(*) as schedules from {schema}.schedules group by state) as one) as schedules,
-    ${endedSince('1 hour')} as last_hour, ${endedSince('1 day')} as last_day,
+    (select json_object_agg(state, last_hour) from ended) as last_hour,
+    (select json_object_agg(state, last_day) from ended) as last_day,
     (select count(*) from overdue) as overdue, (select min(wake_at) from overdue) as overdue_since,
     (select percentile_disc(array[0.5, 0.95, 0.99]) within group (order by ms) from latest) as lateness,
     (select count(ms) from latest) as lateness_of,

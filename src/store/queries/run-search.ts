@@ -43,8 +43,9 @@ export interface RunsFound {
 const BEFORE = `(coalesce($1::timestamptz, 'infinity'), $2::uuid)`
 const FROM = `coalesce($5::timestamptz, '-infinity')`
 
-const STATE = `coalesce((select o.state from {schema}.runs_open as o where o.id = w.id),
-  (select e.state from {schema}.runs_ended as e where e.id = w.id))`
+// Nearly all have ended: of those the open ones need not be asked.
+const STATE = `coalesce((select e.state from {schema}.runs_ended as e where e.id = w.id),
+  (select o.state from {schema}.runs_open as o where o.id = w.id))`
 
 const IS_WANTED = `($6::text[] is null or ${STATE} = any ($6)) and ($7::text is null or w.job = $7)
   and ($8::text is null or w.queue = $8) and ($9::text is null or w.trigger = $9)
