@@ -54,6 +54,7 @@ export function callsOf(known: Known): PageOfCalls[] {
     { page: 'one schedule with 100,000 runs', calls: oneSchedule(BUSY[0], known) },
     { page: 'runs', calls: runs(known) },
     { page: 'one run', calls: oneRun(known) },
+    { page: 'calendar', calls: calendar(known) },
     {
       page: 'transitions',
       calls: [{ what: 'transitions, a table of 1,000,000 rows', path: '/transitions', plan: TRANSITIONS }],
@@ -87,6 +88,14 @@ const overview = ({ filledAt }: Known): Call[] => [
     what: 'forecast of an hour by minutes',
     path: query('/forecast', { from: new Date(floor(filledAt, 60_000)).toISOString(), bucket: '1 minute' }),
   },
+  { what: 'throughput and lateness of an hour', path: '/stats/history' },
+  {
+    what: 'throughput and lateness of a day',
+    path: query('/stats/history', {
+      from: new Date(filledAt.getTime() - DAY_MS).toISOString(),
+      bucket: '15 minutes',
+    }),
+  },
   {
     what: 'the last failures',
     path: query('/runs', { state: 'failed', limit: 6 }),
@@ -110,6 +119,8 @@ const schedules = ({ middleName }: Known): Call[] => {
       middleName,
       'The same from a name on: a token is a place in the index, so that no page before it is read.',
     ),
+    list('first page, with what became of the last thirty plan times of each', { recent: '30' }),
+    list('group of 100,000, with the same', { group: 'europe', recent: '30' }),
     list('state active', { state: 'active' }),
     list('state paused, 4%', { state: 'paused' }),
     list(
@@ -164,6 +175,11 @@ const oneSchedule = (name: string, { filledAt }: Known): Call[] => {
       path: query(`${of}/history`, { limit: 50 }),
       ...(isBusy && { plan: 'The newest entries of `runs_history` and `skips_history`, joined in order.' }),
     },
+    { what: 'timeline', path: query(`${of}/timeline`, { before: 30, after: 30 }) },
+    {
+      what: 'the run that is open',
+      path: query('/runs', { schedule: name, state: 'pending,running,retrying', limit: 1 }),
+    },
     {
       what: 'history of a week ago',
       path: query(`${of}/history`, { before: range(-7 * DAY_MS, 0).from, limit: 50 }),
@@ -185,7 +201,7 @@ const oneSchedule = (name: string, { filledAt }: Known): Call[] => {
           path: query(`${of}/occurrences`, range(-30 * DAY_MS, 30 * DAY_MS)),
         },
     { what: 'changes', path: query(`${of}/changes`, { limit: 50 }) },
-    { what: 'preview', path: query(`${of}/preview`, { count: 10 }) },
+    { what: 'preview', path: query(`${of}/preview`, { count: 20 }) },
     { what: 'diff', path: `${of}/diff`, body: { fields: { timing: { kind: 'every', every: '2 hours' } } } },
   ]
 }
@@ -257,6 +273,24 @@ const oneRun = ({ run, failedRun }: Known): Call[] => [
   { what: 'one that succeeded', path: `/runs/${run}` },
   { what: 'one that failed, with attempts', path: `/runs/${failedRun}`, plan: 'Each part by its key.' },
 ]
+
+const calendar = ({ filledAt }: Known): Call[] => {
+  const from = floor(filledAt, HOUR_MS)
+  const until = (ms: number) => ({
+    from: new Date(from).toISOString(),
+    to: new Date(from + ms).toISOString(),
+  })
+  return [
+    {
+      what: 'a week by hours',
+      path: query('/forecast', { ...until(7 * DAY_MS), bucket: '1 hour', by: 'none' }),
+    },
+    {
+      what: 'what is planned in an hour',
+      path: query('/forecast/schedules', { ...until(HOUR_MS), limit: 50 }),
+    },
+  ]
+}
 
 const WORKERS: readonly Call[] = [
   { what: 'workers', path: '/workers' },

@@ -4,6 +4,7 @@ import { launchChromium } from '../../test/browser/chromium.js'
 import { inEnglish, spread } from '../figures.js'
 import type { Known } from './calls.js'
 import type { RunningServer } from './database.js'
+import { BUSY } from './fill.js'
 
 interface PageLoad {
   name: string
@@ -12,10 +13,15 @@ interface PageLoad {
   content: string
 }
 
-const pagesOf = ({ run }: Known): PageLoad[] => [
+const pagesOf = ({ run, schedule }: Known): PageLoad[] => [
   { name: 'overview', path: '/', content: 'main dl' },
   { name: 'schedules', path: '/schedules', content: 'main tbody tr' },
   { name: 'schedules, one word', path: '/schedules?q=warehouse', content: 'main tbody tr' },
+  { name: 'one schedule', path: `/schedules/${encodeURIComponent(schedule)}`, content: 'main dl' },
+  { name: 'one with 100,000 runs', path: `/schedules/${encodeURIComponent(BUSY[0])}`, content: 'main dl' },
+  { name: 'new schedule', path: '/new-schedule', content: 'main form' },
+  { name: 'calendar', path: '/calendar', content: 'main table' },
+  { name: 'tokens', path: '/tokens', content: 'main tbody tr' },
   { name: 'runs', path: '/runs', content: 'main tbody tr' },
   { name: 'runs that failed', path: '/runs?state=failed', content: 'main tbody tr' },
   { name: 'one run', path: `/runs/${run}`, content: 'main dl' },
@@ -48,7 +54,8 @@ export async function benchPages(
   print: (line: string) => void,
 ): Promise<string[]> {
   const browser = await launchChromium()
-  const pages = pagesOf(known)
+  const pages: PageLoad[] = []
+  for (const page of pagesOf(known)) if (await isServed(server, page)) pages.push(page)
   const visits = new Map<PageLoad, Visit[]>(pages.map((page) => [page, []]))
   try {
     for (let round = 0; round <= TIMES; round++) {
@@ -76,6 +83,10 @@ export async function benchPages(
     if (median(of('bytes')) > BUDGET.bytes) over.push(`${name}: ${inEnglish(median(of('bytes')))} bytes`)
   }
   return over
+}
+
+async function isServed({ url }: RunningServer, { path }: PageLoad): Promise<boolean> {
+  return (await fetch(`${url}${path}`, { headers: { accept: 'text/html' } })).ok
 }
 
 const median = (values: readonly number[]) =>
