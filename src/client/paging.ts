@@ -112,6 +112,8 @@ export async function fillPage<Row, Position>({
 const FIRST_LOOK = 400
 export const SECOND_LOOK = 4_000
 export const LAST_LOOK = 20_000
+/** Of entries whose rows lie apart, each on a page of its own: where those are not in the server's memory, most of the time goes to them. */
+export const LAST_SCATTERED_LOOK = 5_000
 
 export function firstLook(limit: number): number {
   return Math.max(limit + 1, FIRST_LOOK)

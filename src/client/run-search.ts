@@ -21,6 +21,7 @@ import {
   fillPage,
   firstLook,
   LAST_LOOK,
+  LAST_SCATTERED_LOOK,
   type LookFrom,
   readToken,
   SECOND_LOOK,
@@ -118,14 +119,17 @@ async function looksAt(
     return (before, most) => lookInSchedules(store, members, filter, { before, size: ofEach, limit: most })
   }
   if (isIndexed(filter, isByEnd === true)) return [sized(limit + 1)]
+  // Runs lie in the order in which they were asked for; those of a schedule, or of a state, lie among all others.
+  const isTogether = members === null && !isByEnd
   const nearby = sized(firstLook(limit))
-  if (isByEnd || states === undefined) return [nearby, sized(SECOND_LOOK), sized(LAST_LOOK)]
+  const further = [sized(SECOND_LOOK), sized(isTogether ? LAST_LOOK : LAST_SCATTERED_LOOK)]
+  if (isByEnd || states === undefined) return [nearby, ...further]
   // What is in a state that few are in may have waited for long.
   const inStates: RunLookFrom = async (before, most) => {
     const rows = await findInStates(store, scheduleId, filter, { before, size: FEW_IN_STATES, limit: most })
     return rows && { rows, end: null }
   }
-  return [nearby, inStates, sized(SECOND_LOOK), sized(LAST_LOOK)]
+  return [nearby, inStates, ...further]
 }
 
 async function membersOf(store: Store, group: string | undefined): Promise<string[] | null> {

@@ -14,7 +14,7 @@ import {
   type Filter,
   fillPage,
   firstLook,
-  LAST_LOOK,
+  LAST_SCATTERED_LOOK,
   type LookFrom,
   readToken,
   SECOND_LOOK,
@@ -136,7 +136,7 @@ function looksAt(
     }
   if (isIndexed(filter) && words.length === 0) return [byName(limit + 1)]
   const nearby = [byName(firstLook(limit)), byName(SECOND_LOOK)]
-  if (words.length === 0) return [...nearby, byName(LAST_LOOK)]
+  if (words.length === 0) return [...nearby, byName(LAST_SCATTERED_LOOK)]
   // What many schedules have is found nearby; what few have, by the index of words, in all parts that are left.
   const byWords: LookFrom<ScheduleRow, Position> = async (position, most) => {
     if (position.part !== part) return null
@@ -144,7 +144,7 @@ function looksAt(
     const rows = await findByWords(store, filter, { from: position.from, except, limit: most })
     return rows && { rows, end: null }
   }
-  return [...nearby, byWords, byName(LAST_LOOK)]
+  return [...nearby, byWords, byName(LAST_SCATTERED_LOOK)]
 }
 
 /** As the store separates them. */
