@@ -150,7 +150,11 @@ const schedules = ({ middleName }: Known): Call[] => {
       'Many have it, so that the first 400 names hold enough of them.',
     ),
     list('the beginning of names', { q: 'sync:' }),
-    list('one word, of an eighth that come last', { q: 'warehouse' }, 'Found by the index of words.'),
+    list(
+      'one word, of an eighth that come last',
+      { q: 'warehouse' },
+      'Found by the index of words: 100,000 have it, and the rows of all of them are read once.',
+    ),
     list('the same in capitals', { q: 'SYNC' }),
     list('two words, both frequent', { q: 'bakery lyon' }),
     list('two words, one of them rare', { q: 'orders 765432' }),
@@ -257,7 +261,7 @@ const runs = ({ filledAt }: Known): Call[] => {
     list(
       'failed, of a rare job',
       { state: 'failed', job: 'close-books' },
-      'The same looks, at what failed only.',
+      'Looks at 400, 4,000 and 5,000 of those that failed last, each of which lies elsewhere among all runs.',
     ),
     list('failed, of a rare queue', { state: 'failed', queue: 'slow-exports' }),
     list('succeeded, of a rare job', { state: 'succeeded', job: 'close-books' }),

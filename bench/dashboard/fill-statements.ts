@@ -245,12 +245,12 @@ export const TOKENS = `
     encode(sha256(n::text::bytea), 'hex'), now() - n * interval '1 day', 'ann', now() - n * interval '1 hour'
   from generate_series(1, 200) as n`
 
-/** The user's own table: most were published long ago, as the log says, a hundredth is due, and some are for a later day. */
+/** The user's own table: most were published long ago, a thousandth is due, and some are for a later day. */
 export const POSTS = [
   `create table posts (id bigint primary key, title text not null, status text not null, publish_at timestamptz, deleted_at timestamptz)`,
   `insert into posts (id, title, status, publish_at)
    select n, 'What we learnt from customer ' || n || ', and what comes next', case when n % 10 < 8 then 'published' else 'draft' end,
-     case when n % 10 < 8 then now() - n * interval '1 minute' when n % 100 = 9 then now() - interval '1 minute'
+     case when n % 10 < 8 then now() - n * interval '1 minute' when n % 1000 = 9 then now() - interval '1 minute'
        when n % 10 = 8 then now() + interval '1 day' + n * interval '1 second' end
    from generate_series(1, {posts}) as n`,
 ]
