@@ -32,8 +32,10 @@ export interface Known {
   busyId: string
   /** In the middle of all names. */
   middleName: string
-  /** When the database was filled. */
+  /** When the database was filled: what is past is asked for before this. */
   filledAt: Date
+  /** What is to come is asked for from here on. */
+  openedAt: Date
 }
 
 const HOUR_MS = 3_600_000
@@ -72,7 +74,7 @@ const SHELL: readonly Call[] = [
   { what: 'claiming', path: '/claiming' },
 ]
 
-const overview = ({ filledAt }: Known): Call[] => [
+const overview = ({ filledAt, openedAt }: Known): Call[] => [
   {
     what: 'figures',
     path: '/stats',
@@ -86,7 +88,7 @@ const overview = ({ filledAt }: Known): Call[] => [
   { what: 'workers', path: '/workers' },
   {
     what: 'forecast of an hour by minutes',
-    path: query('/forecast', { from: new Date(floor(filledAt, 60_000)).toISOString(), bucket: '1 minute' }),
+    path: query('/forecast', { from: new Date(floor(openedAt, 60_000)).toISOString(), bucket: '1 minute' }),
   },
   { what: 'throughput and lateness of an hour', path: '/stats/history' },
   {
@@ -278,8 +280,8 @@ const oneRun = ({ run, failedRun }: Known): Call[] => [
   { what: 'one that failed, with attempts', path: `/runs/${failedRun}`, plan: 'Each part by its key.' },
 ]
 
-const calendar = ({ filledAt }: Known): Call[] => {
-  const from = floor(filledAt, HOUR_MS)
+const calendar = ({ openedAt }: Known): Call[] => {
+  const from = floor(openedAt, HOUR_MS) + HOUR_MS
   const until = (ms: number) => ({
     from: new Date(from).toISOString(),
     to: new Date(from + ms).toISOString(),

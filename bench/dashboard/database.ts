@@ -54,7 +54,7 @@ function isFresh(keep: string, size: FillSize): boolean {
 }
 
 async function readKnown(database: Escapement['database'], size: FillSize): Promise<Known> {
-  const [row] = await database.query<Omit<Known, 'middleName'> & { filledAt: Date }>(
+  const [row] = await database.query<Omit<Known, 'middleName' | 'openedAt'>>(
     `select s.name as schedule, s.id as "scheduleId", busy.id as "busyId", last.id as run, failed.id as "failedRun", filled.at as "filledAt"
      from escapement.schedules as s
      cross join lateral (
@@ -71,7 +71,7 @@ async function readKnown(database: Escapement['database'], size: FillSize): Prom
     'select name from escapement.schedules order by name offset $1 limit 1',
     [Math.floor(size.schedules / 2)],
   )
-  return { ...row!, middleName: middle!.name }
+  return { ...row!, middleName: middle!.name, openedAt: new Date() }
 }
 
 export interface RunningServer {
