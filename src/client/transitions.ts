@@ -39,6 +39,7 @@ export interface FieldStatus {
   column: string | null
   from?: TransitionValue
   to?: TransitionValue
+  /** How many rows; they are counted up to 10,000. */
   due: number
   nextDueAt: Date | null
   quarantined: number

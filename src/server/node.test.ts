@@ -245,6 +245,32 @@ describe('a response', () => {
   })
 })
 
+describe('JSON that is long', () => {
+  const long = JSON.stringify(Array.from({ length: 500 }, (_, index) => ({ index })))
+  const headersOf = async (handler: FetchHandler, accepted: string) => {
+    const answered = await fetch(await urlOf(handler), { headers: { 'accept-encoding': accepted } })
+    const { headers } = answered
+    return [await answered.text(), headers.get('content-encoding'), headers.get('vary')]
+  }
+
+  it.each(['gzip', 'br, gzip;q=0.5', 'deflate,gzip'])('is compressed for who takes %s', async (accepted) => {
+    const answer = async () => Response.json(JSON.parse(long), { headers: { vary: 'cookie' } })
+    expect(await headersOf(answer, accepted)).toEqual([long, 'gzip', 'cookie, accept-encoding'])
+  })
+
+  it.each(['identity', 'br', 'gzip;q=0'])('is left as it is for who takes %s', async (accepted) => {
+    const answer = async () => Response.json(JSON.parse(long))
+    expect(await headersOf(answer, accepted)).toEqual([long, null, 'accept-encoding'])
+  })
+
+  it('is all that is compressed', async () => {
+    const short = async () => Response.json('short')
+    expect(await headersOf(short, 'gzip')).toEqual(['"short"', null, null])
+    const page = async () => new Response(long, { headers: { 'content-type': 'text/html' } })
+    expect(await headersOf(page, 'gzip')).toEqual([long, null, null])
+  })
+})
+
 describe('what goes wrong', () => {
   const failing: FetchHandler = async () => {
     throw new Error('of the handler')

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { compressed } from './compressed.js'
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>
 
@@ -22,7 +23,7 @@ export async function sendResponse(
   res.once('close', cancel)
   try {
     writeHead(response, res)
-    if (reader && req.method !== 'HEAD') return await writeBody(reader, res)
+    if (reader && req.method !== 'HEAD') return await writeBody(reader, req, res)
     cancel()
     res.end()
   } catch (error) {
@@ -40,7 +41,7 @@ function writeHead(response: Response, res: ServerResponse): void {
   }
 }
 
-async function writeBody(reader: Reader, res: ServerResponse): Promise<void> {
+async function writeBody(reader: Reader, req: IncomingMessage, res: ServerResponse): Promise<void> {
   // Most answers are one piece that is there already: Node then writes its length, and all in one.
   const turn = new Promise<undefined>((resolve) => setImmediate(resolve, undefined))
   let reading = reader.read()
@@ -48,7 +49,7 @@ async function writeBody(reader: Reader, res: ServerResponse): Promise<void> {
   if (first && !first.done) {
     reading = reader.read()
     const second = await Promise.race([reading, turn])
-    if (second?.done) return end(res, first.value)
+    if (second?.done) return end(res, await compressed(first.value, req, res))
     await write(res, first.value)
   } else if (!first) {
     res.flushHeaders()

@@ -33,7 +33,7 @@ Examples:
               table,
               field.field,
               describeAction(field),
-              String(field.due),
+              field.due >= MOST_COUNTED ? `${MOST_COUNTED} or more` : String(field.due),
               field.nextDueAt === null ? '–' : localTime(field.nextDueAt),
               String(field.quarantined),
             ]),
@@ -44,6 +44,9 @@ Examples:
       ),
     )
 }
+
+/** Where the server stops to count. */
+const MOST_COUNTED = 10_000
 
 type Field = Result<'listTransitions'>['transitions'][number]['fields'][number]
 

@@ -16,7 +16,7 @@ const field = z.object({
   column: z.string().nullable(),
   from: json.exactOptional(),
   to: json.exactOptional(),
-  due: z.int(),
+  due: z.int().describe('How many rows, counted up to 10,000.'),
   nextDueAt: instant.nullable(),
   quarantined: z.int(),
 })

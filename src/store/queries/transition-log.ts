@@ -41,13 +41,19 @@ async function byEitherLookup<T>(
   }
 }
 
+/** What is due when sweepers were away for long is not counted to its end: a page waits for it. */
+const MOST_COUNTED = 10_000
+
 function countFieldsSql(table: SweptTable, lookup: KeyLookup): string {
   const relation = relationSql(table)
   const counts = table.fields.map((field, index) => {
     const due = columnSql(field.name)
     return `select ${index} as place, $2::text[] as names,
-      (select count(*) from ${relation} as r
-       where ${dueSql(table, field)} and ${due} <= (select now from clock) and ${isOpenSql(table, field)}) as due,
+      (select count(*) from (
+         select from ${relation} as r
+         where ${dueSql(table, field)} and ${due} <= (select now from clock) and ${isOpenSql(table, field)}
+         order by ${due} limit ${MOST_COUNTED}
+       ) as each) as due,
       (select ${due} from ${relation} as r
        where ${dueSql(table, field)} and ${due} > (select now from clock) and ${due} < 'infinity' order by ${due} limit 1) as next_due_at,
       (with ${setAsideSql(field)} select count(*) from (${stillSetAsideSql(table, field, lookup)}) as still) as quarantined`

@@ -7,6 +7,8 @@ import { count } from '../../time/format.ts'
 import { Moment } from '../../time/moment.tsx'
 import { actionWords } from './action-words.ts'
 
+/** Where the server stops to count. */
+const MOST_COUNTED = 10_000
 const NUMBERS = ['Due', 'Set aside']
 
 /** One table: what is done at the time of each of its due columns. */
@@ -29,7 +31,10 @@ export function TransitionCard({ transition }: { transition: Transition }) {
                 {field.field}
               </th>
               <td className={`${bodyCell} min-w-52`}>{actionWords(field)}</td>
-              <td className={numberCell}>{count(field.due)}</td>
+              <td className={numberCell}>
+                {count(field.due)}
+                {field.due >= MOST_COUNTED && ' or more'}
+              </td>
               <td className={`${bodyCell} text-muted`}>
                 {field.nextDueAt === null ? 'none' : <Moment at={field.nextDueAt} />}
               </td>
