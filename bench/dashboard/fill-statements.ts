@@ -245,6 +245,13 @@ export const TOKENS = `
     encode(sha256(n::text::bytea), 'hex'), now() - n * interval '1 day', 'ann', now() - n * interval '1 hour'
   from generate_series(1, 200) as n`
 
+/** As a scheduler counts them, for every minute of thirty days. */
+export const MINUTES = `
+  insert into escapement.run_minutes (minute, succeeded, failed, cancelled, skipped, started, lateness, latest_ms)
+  select date_trunc('minute', $1::timestamptz) - n * interval '1 minute', 90 + n % 50, n % 3, n % 2, n % 5, 92 + n % 50,
+    (select array_agg((i * 7 + n) % 9) from generate_series(1, 40) as i), 900
+  from generate_series(1, 43200) as n on conflict do nothing`
+
 /** The user's own table: most were published long ago, a thousandth is due, and some are for a later day. */
 export const POSTS = [
   `create table posts (id bigint primary key, title text not null, status text not null, publish_at timestamptz, deleted_at timestamptz)`,

@@ -1,4 +1,4 @@
--- 0016 run minutes: how many runs ended in each minute, and how late those were that started in it.
+-- 0015 run minutes: how many runs ended in each minute, and how late those were that started in it.
 --
 -- Creates one empty table: it locks nothing and takes no time. Schedulers fill it from now on, with a statement a minute each; those of
 -- the version before do not know it and work on.
