@@ -1,3 +1,4 @@
+import { listEndedPauses } from '../store/queries/planning.js'
 import { countSchedules } from '../store/queries/schedule-search.js'
 import { listInputs, readNow } from '../store/queries/schedules.js'
 import type { ScheduleRow } from '../store/rows.js'
@@ -96,8 +97,12 @@ async function changeAll(
   { action, states, change, choose = async (_, names) => names }: BulkVerb,
 ): Promise<BulkReport> {
   const wanted = states.filter((state) => filter.state === undefined || state === filter.state)
-  let place = readOrThrow('option_invalid', (report) => placeOf(wanted, pageToken, report))
+  let place = readOrThrow('option_invalid', (report) => {
+    refuseNoWords(filter, report)
+    return placeOf(wanted, pageToken, report)
+  })
   if (isElsewhere(parts, filter)) return { changed: 0, dryRun, nextPageToken: null }
+  if (pageToken === undefined) await endPausesOf(parts, filter)
   if (dryRun) return { changed: await count(parts, filter, wanted), dryRun, nextPageToken: null }
   let changed = 0
   for (let seen = 0; place.state !== undefined && seen < limit; seen += CHUNK) {
@@ -125,6 +130,24 @@ async function changeAll(
   }
   const nextPageToken = place.state === undefined ? null : `${place.state}~${place.pageToken}`
   return { changed, dryRun, nextPageToken }
+}
+
+/** A list shows all for it; here that would be all schedules, for somebody who meant a few. */
+function refuseNoWords({ q }: ScheduleFilter, report: Report): void {
+  if (q === undefined || wordsOf(q).length > 0) return
+  report('q', `${quote(q)} – has no letter or digit to find schedules by; leave it out to mean all`)
+}
+
+/**
+ * One whose pause has ended is listed as paused until a scheduler comes to it, and where none runs that is long: it must not be passed
+ * by. What cannot be resumed now, because nobody gives its scopes, say, is left to the schedulers, as it would be without this.
+ */
+async function endPausesOf(parts: VerbParts, { group }: ScheduleFilter): Promise<void> {
+  const own = parts.group ?? group
+  const ended = await listEndedPauses(parts.store, CHUNK, own)
+  if (ended.length === 0) return
+  const names = ended.map(({ name }) => name)
+  await withLocked(parts, names, { action: 'resume', actor: undefined }, async () => {}).catch(() => {})
 }
 
 function count(parts: VerbParts, { q = '', ...filter }: ScheduleFilter, states: readonly string[]) {

@@ -106,5 +106,22 @@ it('refuses what is no filter, and a time that has passed, before anything is ch
     /until: .* has passed/,
   )
   await expect(schedules.resumeAll({}, { reason: 'x' } as never)).rejects.toThrow(/reason: unknown option/)
+  for (const q of ['--', ' ']) {
+    await expect(schedules.pauseAll({ q })).rejects.toThrow(/^q: .* has no letter or digit .* to mean all/)
+  }
   expect(await inState('active')).toEqual(['s'])
+})
+
+it('pauses those whose pause has ended, though no scheduler has come to them yet', async () => {
+  const { h, inState } = await open()
+  await h.schedules.put('s', { ...daily, group: 'g' })
+  await h.schedules.put('t', daily)
+  for (const name of ['s', 't']) await h.schedules.pause(name, { until: { in: '10 minutes' } })
+  h.jump('11 minutes')
+  expect(await h.schedules.pauseAll({ group: 'g' }, { dryRun: true })).toMatchObject({ changed: 1 })
+  expect(await h.schedules.pauseGroup('g', { reason: 'maintenance' })).toBe(1)
+  expect(await inState('paused')).toEqual(['s', 't'])
+  await h.advance('1 minute')
+  expect(await inState('paused')).toEqual(['s'])
+  expect((await h.schedules.get('s')).stateNote).toMatchObject({ reason: 'maintenance', until: null })
 })

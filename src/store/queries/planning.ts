@@ -215,12 +215,13 @@ export interface EndedPause {
   state_until: Date
 }
 
-/** Schedules whose pause, or whose breaker's cooldown, was to end by now. */
-export function listEndedPauses(session: Session, limit: number): Promise<EndedPause[]> {
+/** Schedules whose pause, or whose breaker's cooldown, was to end by now; of one group, where it is given. */
+export function listEndedPauses(session: Session, limit: number, group?: string): Promise<EndedPause[]> {
   return session.query<EndedPause>(
     `select s.name, c.provider, s.state_until from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
-     where s.state in ('paused', 'broken') and s.state_until is not null and s.state_until <= (select ${NOW}) limit $2`,
-    [session.now(), limit],
+     where s.state in ('paused', 'broken') and s.state_until is not null and s.state_until <= (select ${NOW})
+       and ($3::text is null or s."group" = $3) limit $2`,
+    [session.now(), limit, group ?? null],
   )
 }
 
