@@ -65,13 +65,15 @@ async function boundsOf(
   const now = await readNow(store)
   return readOrThrow('option_invalid', (report) => {
     const end = to === undefined ? minuteOf(now) : readInstant(to, 'to', report)
-    const begin = from === undefined ? end && end - HOUR_MS : readInstant(from, 'from', report)
+    const begin = from === undefined ? hourBefore(end) : readInstant(from, 'from', report)
     const bucketMs = readElapsed(bucket, 'bucket', report)
     if (end === undefined || begin === undefined || bucketMs === undefined) return undefined
     checkRange({ from: minuteOf(begin), to: end, bucketMs }, report)
     return { from: new Date(minuteOf(begin)), to: new Date(end), bucketMs }
   })
 }
+
+const hourBefore = (end: Instant | undefined) => (end === undefined ? undefined : end - HOUR_MS)
 
 function checkRange(
   { from, to, bucketMs }: { from: Instant; to: Instant; bucketMs: number },

@@ -212,6 +212,22 @@ describe('what ran in each minute', () => {
   })
 })
 
+describe('a clock that was ahead and is set right', () => {
+  it('keeps no minute from being counted', async () => {
+    await sql(
+      `insert into {schema}.run_minutes select now() + interval '100 years', 1, 0, 0, 0, 0, '{}', null`,
+    )
+    await run(['ok', 'ok'], 10, 12)
+    at(61)
+    const minutes = createMinutes(two.store, silentLogger)
+    minutes.look()
+    await minutes.settled()
+    expect(await points()).toEqual([
+      ['12:00', { succeeded: 2, failed: 0, cancelled: 0, started: 2, max: 2_000 }],
+    ])
+  })
+})
+
 describe('asking for it', () => {
   it('refuses ranges that hold too much or nothing, and says which field is wrong', async () => {
     for (const [range, message] of [
@@ -233,5 +249,6 @@ describe('asking for it', () => {
         message: expect.stringMatching(message),
       })
     }
+    await expect(history({ to: '1970-01-01T00:00:00Z' })).resolves.toBeDefined()
   })
 })

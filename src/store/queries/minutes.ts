@@ -57,13 +57,16 @@ const LATENESS = `case when started_at >= eligible_at then ${minuteOf('started_a
  */
 const COUNT_MINUTES = `
   with clock as materialized (select ${NOW} as now),
+  -- Of a clock that was set back, or of the database that was imported, there may be minutes to come: they say nothing of this one.
   known as materialized (
-    select ${minuteOf('now')} as over, (select max(minute) from {schema}.run_minutes) as newest from clock
+    select over, (select max(minute) from {schema}.run_minutes where minute < over) as newest
+    from (select ${minuteOf('now')} as over from clock) as this
   ),
   -- Whether it is to be counted here: without that it has no beginning, and nothing is read.
   wanted as materialized (
     select over, newest is not null and newest >= over - interval '1 minute' as is_counted,
-      greatest(newest, $2::timestamptz - interval '1 minute', over - $3::float8 * interval '1 millisecond') as since
+      greatest(newest, case when $2::timestamptz <= over then $2::timestamptz - interval '1 minute' end,
+        over - $3::float8 * interval '1 millisecond') as since
     from known
   ),
   mine as materialized (
