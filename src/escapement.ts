@@ -1,5 +1,6 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
 import { type AuditReport, audit } from './client/audit.js'
+import { checkOptions, FORECAST } from './client/checked-schedules.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
 import type { Diagnosis } from './client/diagnosis.js'
 import { type Examination, examine } from './client/doctor.js'
@@ -316,13 +317,16 @@ function wire(connections: Connections, settings: Settings): Assembly {
     doctor: async () => (await examineAll()).findings,
     examine: examineAll,
     reconcile: () => reconcile(store, ZONE_DATA),
-    forecast: ({ from, to, bucket, ...filter }) =>
-      forecast(store, {
+    async forecast(options) {
+      checkOptions(options, FORECAST, ['from', 'to', 'bucket'])
+      const { from, to, bucket, ...filter } = options
+      return forecast(store, {
         ...filter,
         from: instant(from, 'from'),
         to: instant(to, 'to'),
         bucketMs: durationToMs(bucket, 'bucket'),
-      }),
+      })
+    },
     health: () => healthOf({ scheduler, worker, sweeper }, { store, jobs }),
     ready: async () => (isStopping ? { ready: false, reason: 'stopping' } : databaseIsReady()),
     gauges: createGauges(store, connections.use),

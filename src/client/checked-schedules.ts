@@ -111,6 +111,15 @@ const PLANNED: Spec = {
   limit: wholeUpTo(MAX_PLANNED_PAGE),
   pageToken: text,
 }
+export const FORECAST: Spec = {
+  from: anything,
+  to: anything,
+  bucket: anything,
+  queue: anything,
+  group: anything,
+  by: anything,
+}
+export const STATS_HISTORY: Spec = { from: anything, to: anything, bucket: anything }
 const RANGE: Spec = { from: anything, to: anything }
 /** How many occurrences a timeline takes to each side. */
 const AROUND = wholeUpTo(500, 0)

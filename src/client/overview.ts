@@ -12,6 +12,7 @@ import {
   readStats,
 } from '../store/queries/overview.js'
 import type { Store } from '../store/store.js'
+import { checkOptions, STATS_HISTORY } from './checked-schedules.js'
 import type { Claiming, ClaimingStatus } from './claiming.js'
 import { sharedRead } from './shared-read.js'
 import { readStatsHistory, type StatsHistory, type StatsHistoryRange } from './stats-history.js'
@@ -171,7 +172,10 @@ export function createOverview(
       }))
     },
     stats,
-    statsHistory: (range = {}) => readStatsHistory(store, range),
+    async statsHistory(range = {}) {
+      checkOptions(range, STATS_HISTORY)
+      return readStatsHistory(store, range)
+    },
   }
 }
 

@@ -5,6 +5,7 @@ import { openHarness } from '../support/harness.js'
 
 const AT = '2026-03-01T12:00:30Z'
 const ID = '018f0000-0000-7000-8000-000000000000'
+const HOUR = { from: AT, to: '2026-03-01T13:00:30Z', bucket: '1 minute' }
 const minutely = { job: 'noop', timing: every('1 minute') }
 
 async function open() {
@@ -60,6 +61,20 @@ const CALLS: [string, string, (h: Harness, schedules: Loose) => unknown, RegExp]
   ['reason', 'with U+0000', (h) => h.escapement.claiming.pause({ reason: 'a\0' }), /must be a text/],
   ['options', 'null', (h) => h.runs.enqueue('noop', 1, null as never), /must be an object with at/],
   ['roles', 'unknown', (h) => h.escapement.start({ roles: ['wroker'] as never }), /did you mean "worker"/],
+  [
+    'options',
+    'null',
+    (h) => h.escapement.statsHistory(null as never),
+    /must be an object with from, to, bucket/,
+  ],
+  [
+    'buckt',
+    'unknown',
+    (h) => h.escapement.statsHistory({ buckt: '1 hour' } as never),
+    /did you mean "bucket"/,
+  ],
+  ['options', 'missing', (h) => h.escapement.forecast(undefined as never), /must be an object with from/],
+  ['grup', 'unknown', (h) => h.escapement.forecast({ ...HOUR, grup: 'g' } as never), /did you mean "group"/],
   ['dryRun', 'in text', (_, s) => s.backfill('s', { from: AT, to: AT, dryRun: 'no' }), /true or false/],
 ]
 
