@@ -187,9 +187,11 @@ function noted(found: readonly Found[], versions: Versions): Occurrence[] {
     const planTime = occurrence.planTime.getTime()
     if (last?.planTime !== planTime || last.version !== version) {
       const { timing } = versions.get(version)!
-      const before = last?.version === version ? last.planTime : timing.previous(planTime)
-      const note = dstNote(timing.source, planTime, before ?? planTime - 1) ?? null
-      last = { planTime, version, note }
+      const noteSince = (before: Instant | null) =>
+        dstNote(timing.source, planTime, before ?? planTime - 1) ?? null
+      const note = last?.version === version ? noteSince(last.planTime) : noteSince(timing.previous(planTime))
+      // Where others between them were pruned, the one in the list is not the one before.
+      last = { planTime, version, note: note && noteSince(timing.previous(planTime)) }
     }
     return { ...occurrence, note: last.note }
   })

@@ -89,9 +89,10 @@ describe('the timeline', () => {
 
   it('says what the zone did, by the timing of the version that it belongs to', async () => {
     const h = await open('2026-03-28T12:00:00Z')
+    h.job('hourly', { handler: () => {} })
     const daily = { job: 'noop', timing: cron('30 2 * * *', { zone: 'Europe/Berlin' }) }
     await h.schedules.put('s', daily)
-    await h.schedules.put('hourly', { job: 'noop', timing: cron('30 * * * *', { zone: 'Europe/Berlin' }) })
+    await h.schedules.put('hourly', { job: 'hourly', timing: cron('30 * * * *', { zone: 'Europe/Berlin' }) })
     const notes = async () => {
       const { occurrences } = await h.schedules.timeline('s', { before: 2, after: 2 })
       return occurrences.map(({ planTime, note }) => [planTime.toISOString(), note])
@@ -104,8 +105,21 @@ describe('the timeline', () => {
     const { occurrences } = await h.schedules.timeline('hourly', { at: '2026-03-29T01:00:00Z', after: 2 })
     expect(occurrences.at(-2)!.note).toMatch(/^02:30 on 2026-03-29 is left out before this one/)
     expect(occurrences.at(-1)!.note).toBeNull()
-    await h.schedules.delete('hourly')
     await h.advance('1 day')
+    // As failed runs are kept for longer than those between them.
+    await h.escapement.database.query(
+      `delete from "${h.schema}".runs_asked where plan_time between '2026-03-28T13:00:00Z' and '2026-03-29T09:00:00Z'
+       and job = 'hourly'`,
+    )
+    const kept = await h.schedules.timeline('hourly', { after: 0 })
+    expect(kept.occurrences.map(({ planTime }) => planTime.toISOString().slice(8, 13))).toEqual([
+      '28T12',
+      '29T09',
+      '29T10',
+      '29T11',
+    ])
+    expect(kept.occurrences.map(({ note }) => note)).toEqual([null, null, null, null])
+    await h.schedules.delete('hourly')
     await h.schedules.patch('s', { timing: once('2026-03-30T00:00:00Z') })
     expect(await notes()).toEqual([moved, ['2026-03-30T00:00:00.000Z', null]])
     await h.advance('1 day')
