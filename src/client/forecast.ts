@@ -6,7 +6,7 @@ import {
   type ForecastGroup,
   readForecastGroups,
   readForecastOfGroup,
-  readScheduleBlocks,
+  readScheduleSpace,
 } from '../store/queries/forecasting.js'
 import type { Store } from '../store/store.js'
 import type { DurationInput } from '../time/duration.js'
@@ -54,12 +54,16 @@ interface ForecastQuestion extends ForecastRange {
 const MAX_BUCKETS = 10_000
 /** Up to here all schedules are read: some 36,000 of usual size. */
 const WHOLE_BLOCKS = 3_000
+/** And up to here on more pages: those of schedules that are deleted stay, and at random hardly one of the others would be found. */
+const WHOLE_SCHEDULES = 36_000
 /** Of more, as many pages at random: some 9,000 schedules, with an error of a few hundredths. */
 const SAMPLE_BLOCKS = 750
 /** A group of up to so many is read by itself, whole. */
 const WHOLE_GROUP = 10_000
 /** In plan times: some hundredths of a second. */
 const WORK_AMONG_MANY = 150_000
+/** Where all are read: about a second. */
+const WORK_AMONG_FEW = 10_000_000
 
 /** How many runs are to come in each bucket of time: herds are seen before they happen. */
 export async function forecast(store: Store, question: ForecastQuestion): Promise<Forecast> {
@@ -101,10 +105,9 @@ interface ReadGroups {
 }
 
 async function readGroups(store: Store, filter: ForecastFilter): Promise<ReadGroups> {
-  const blocks = await readScheduleBlocks(store, store.schema)
-  if (blocks <= WHOLE_BLOCKS) {
-    const groups = await readForecastGroups(store, filter, 100)
-    return { groups, scale: 1, mostWork: Number.POSITIVE_INFINITY }
+  const { blocks, schedules } = await readScheduleSpace(store, store.schema)
+  if (blocks <= WHOLE_BLOCKS || (schedules !== null && schedules <= WHOLE_SCHEDULES)) {
+    return { groups: await readForecastGroups(store, filter, 100), scale: 1, mostWork: WORK_AMONG_FEW }
   }
   const mostWork = WORK_AMONG_MANY
   const { group } = filter

@@ -20,15 +20,23 @@ export interface ForecastFilter {
   byGroup: boolean
 }
 
-/** How many pages of the disk the schedules fill. */
-export async function readScheduleBlocks(session: Session, schema: string): Promise<number> {
-  const [row] = await session.query<{ blocks: number }>(
-    `select (pg_relation_size(c.oid) / current_setting('block_size')::int)::int as blocks
+export interface ScheduleSpace {
+  /** How many pages of the disk the schedules fill. */
+  blocks: number
+  /** About how many schedules those hold, as the server last counted; null where it has not yet. */
+  schedules: number | null
+}
+
+export async function readScheduleSpace(session: Session, schema: string): Promise<ScheduleSpace> {
+  const [row] = await session.query<ScheduleSpace>(
+    `select size.blocks::int as blocks, case when c.reltuples >= 0 and c.relpages > 0
+       then c.reltuples::float8 / c.relpages * size.blocks end as schedules
      from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
+     cross join lateral (select pg_relation_size(c.oid) / current_setting('block_size')::int as blocks) as size
      where n.nspname = $1 and c.relname = 'schedules'`,
     [schema],
   )
-  return row!.blocks
+  return row!
 }
 
 // The cursor of an `after` schedule is looked up one by one: joined, the planner would read all cursors.
