@@ -3,7 +3,7 @@ import { EscapementError } from '../errors.js'
 import type { ForecastGroup } from '../store/queries/forecasting.js'
 import { describe } from '../time/describe.js'
 import type { Instant } from '../time/instant.js'
-import { compileTiming, type Timing } from '../time/timing.js'
+import { type CompiledTiming, compileTiming, type Timing } from '../time/timing.js'
 
 export interface ForecastBucket {
   from: Date
@@ -142,13 +142,23 @@ function spanOf(
   return { from: Math.max(from, first), to: Math.min(to, end) }
 }
 
+/** Null for a timing of a newer program, or in a zone that this host does not know: one schedule must not hide all others. */
+export function compiledHere(timing: Timing): CompiledTiming | null {
+  try {
+    return compileTiming(timing)
+  } catch {
+    return null
+  }
+}
+
 async function planTimesOf(
   timing: Timing,
   { from, to }: { from: Instant; to: Instant },
   breathe: () => Promise<void>,
 ): Promise<Instant[]> {
-  const compiled = compileTiming(timing)
+  const compiled = compiledHere(timing)
   const times: Instant[] = []
+  if (compiled === null) return times
   for (let at = compiled.next(from - 1); at !== null && at < to; at = compiled.next(at)) {
     if (times.length === MAX_PLAN_TIMES) throw tooOften(timing)
     times.push(at)

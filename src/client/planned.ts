@@ -6,6 +6,7 @@ import { type CandidateRow, lookByWaking, lookInGroup } from '../store/queries/p
 import { FIRST_INSTANT, type Instant, type InstantInput, LAST_INSTANT, readInstant } from '../time/instant.js'
 import { quote, readOrThrow } from '../time/report.js'
 import { compileTiming } from '../time/timing.js'
+import { compiledHere } from './forecast-counting.js'
 import { isElsewhere, listOf } from './own-group.js'
 import {
   type Filter,
@@ -56,6 +57,8 @@ export interface PlannedPage {
 export const PLANNED_DEFAULTS = { limit: 100 } satisfies Partial<PlannedOptions>
 
 const LONGEST_MS = 86_400_000
+/** In plan times, of one page: some hundredths of a second. */
+const MOST_WORK = 500_000
 
 interface PlannedFilter {
   from: Instant
@@ -93,8 +96,16 @@ export async function plannedSchedules(parts: VerbParts, options: PlannedOptions
   })
   const schedules: PlannedSchedule[] = []
   const breathe = createBreather()
+  let work = 0
   for (const candidate of rows) {
-    schedules.push(toPlanned(candidate, filter))
+    // The rest is the next page's: a page of schedules of every second would take seconds.
+    if (work > MOST_WORK) {
+      const { position } = rows[schedules.length - 1]!
+      return { schedules, nextPageToken: writeToken(list, position) }
+    }
+    const planned = toPlanned(candidate, filter)
+    schedules.push(planned)
+    work += planned.planTimes
     await breathe()
   }
   return { schedules, nextPageToken: next === null ? null : writeToken(list, next) }
@@ -184,7 +195,7 @@ function spanOf({ begins_at, until_at }: CandidateRow, { from, to }: Span): Span
 
 function firstIn({ timing, next_at }: CandidateRow, { from, to }: Span): Instant | null {
   const waiting = next_at === null || next_at.getTime() < from ? null : next_at.getTime()
-  const first = timing.kind === 'after' ? waiting : compileTiming(timing).next(from - 1)
+  const first = timing.kind === 'after' ? waiting : (compiledHere(timing)?.next(from - 1) ?? null)
   return first !== null && first < to ? first : null
 }
 

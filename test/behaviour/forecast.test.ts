@@ -217,6 +217,27 @@ describe('schedules.planned', () => {
     await expect(names({ limit: 1, pageToken: first.nextPageToken! })).rejects.toThrow(/is of another list/)
   })
 
+  it('ends a page where it has computed enough, and passes by what only a newer program can compute', async () => {
+    const h = await open()
+    const names = Array.from({ length: 7 }, (_, index) => `s${index}`)
+    const secondly = { job: 'noop', timing: every('1 second'), group: 'g' }
+    await h.schedules.sync(Object.fromEntries([...names, 'newer'].map((name) => [name, secondly])))
+    await h.escapement.database.query(
+      `update "${h.schema}".schedules set timing = '{"kind": "lunar"}' where name = 'newer'`,
+    )
+    const day = { from: '2026-03-02T00:00:00Z', to: '2026-03-03T00:00:00Z', group: 'g' }
+    const { schedules, nextPageToken } = await h.schedules.planned(day)
+    expect(schedules.map(({ name, planTimes }) => [name, planTimes])).toEqual(
+      names.slice(0, 6).map((name) => [name, 86_400]),
+    )
+    expect(await h.schedules.planned({ ...day, pageToken: nextPageToken! })).toMatchObject({
+      schedules: [{ name: 's6' }],
+      nextPageToken: null,
+    })
+    const { buckets } = await h.escapement.forecast({ ...day, bucket: '1 day' })
+    expect(buckets).toMatchObject([{ group: 'g', runs: 7 * 86_400 }])
+  })
+
   it('refuses what is no range of a day', async () => {
     const h = await openHarness({ at: AT })
     const ask = (options: object) => h.schedules.planned(options as never)
