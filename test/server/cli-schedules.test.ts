@@ -445,6 +445,10 @@ describe('schedules pause and resume with a filter', () => {
       status: 2,
       err: expect.stringMatching(/^--until: 2020-01-01.* – has passed/),
     })
+    expect(await schedules('resume', '--search', '...', '--yes')).toMatchObject({
+      status: 2,
+      err: expect.stringMatching(/^--search: "\.\.\." – has no letter or digit/),
+    })
     await schedules('resume', 'many:a')
     expect(await json('resume', '--group', 'many', '--state', 'paused', '--yes')).toEqual({ changed: 1 })
   })

@@ -10,6 +10,7 @@ import type { HttpClient } from '../../../http-client/index.js'
 import { confirm, withYesFlag, type YesFlag } from '../../confirm.js'
 import { show } from '../../output.js'
 import { withProgress } from '../../progress.js'
+import { naming } from './flag-names.js'
 import type { SharedFlags } from './shared-flags.js'
 import { done } from './standing.js'
 
@@ -57,6 +58,14 @@ export function targetOf(
   return name === undefined ? { filter } : { name }
 }
 
+/** What the server says of the filter, said of the flags that gave it. */
+const FILTER_FLAGS = {
+  q: '--search',
+  'filter.q': '--search',
+  'filter.group': '--group',
+  'filter.job': '--job',
+}
+
 const WORDS = {
   pause: { label: 'Pausing', infinitive: 'Pause', participle: 'paused' },
   resume: { label: 'Resuming', infinitive: 'Resume', participle: 'resumed' },
@@ -70,7 +79,7 @@ export async function changeAll(
   flags: BulkFlags,
 ): Promise<void> {
   const { label, infinitive, participle } = WORDS[act.verb]
-  const total = await countChanges(client, act, filter)
+  const total = await naming(FILTER_FLAGS, () => countChanges(client, act, filter))
   const schedules = total === 1 ? '1 schedule' : `${total.toLocaleString('en')} schedules`
   if (total > 0) await confirm(`${infinitive} ${schedules}${describe(filter)}?`, flags)
   const changed =
