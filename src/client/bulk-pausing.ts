@@ -46,8 +46,14 @@ export async function pauseAll(
   return changeAll(parts, filter, options, {
     action: 'pause',
     states: ['active', 'broken'],
-    change: (context) =>
-      pausing(context, { ...(reason !== undefined && { reason }), ...(end !== undefined && { until: end }) }),
+    change: (context) => {
+      // So many that it is over before it has begun for the last: they would be resumed at once.
+      if (end !== undefined && end <= context.now) return () => null
+      return pausing(context, {
+        ...(reason !== undefined && { reason }),
+        ...(end !== undefined && { until: end }),
+      })
+    },
   })
 }
 

@@ -125,3 +125,20 @@ it('pauses those whose pause has ended, though no scheduler has come to them yet
   expect(await inState('paused')).toEqual(['s'])
   expect((await h.schedules.get('s')).stateNote).toMatchObject({ reason: 'maintenance', until: null })
 })
+
+it('leaves those to whom it comes when its end has passed', async () => {
+  const { h, inState } = await open()
+  let asked = 0
+  h.job('slow', {
+    scopes: () => {
+      asked += 1
+      h.jump('11 minutes')
+      return ['a']
+    },
+    handler: () => {},
+  })
+  await h.schedules.put('s', { job: 'slow', timing: every('1 minute') })
+  h.jump('1 minute')
+  expect(await h.schedules.pauseAll({}, { until: { in: '10 minutes' } })).toMatchObject({ changed: 0 })
+  expect([asked, await inState('active')]).toEqual([1, ['s']])
+})
