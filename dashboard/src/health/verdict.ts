@@ -3,10 +3,17 @@ import type { Tone } from '../parts/badge.tsx'
 import { span } from '../time/relative.ts'
 
 export interface Verdict {
-  word: 'On time' | 'Late' | 'Broken' | 'Paused' | 'Stuck'
+  word: 'On time' | 'Late' | 'Broken' | 'Paused' | 'Stuck' | 'Unknown'
   tone: Tone
   /** Why, in one sentence. */
   reason: string
+}
+
+/** When the server does not say how things are: what it said last may be long over. */
+export const UNKNOWN: Verdict = {
+  word: 'Unknown',
+  tone: 'warn',
+  reason: 'The server does not say how things are: what is shown may be old.',
 }
 
 /** Runs that start later than this after they could have are late. */
