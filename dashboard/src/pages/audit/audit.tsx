@@ -3,6 +3,8 @@ import { useEffect, useRef, useState } from 'react'
 import { Button } from '../../parts/button.tsx'
 import { Card } from '../../parts/card.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import { count } from '../../time/format.ts'
 import { AuditResult } from './audit-result.tsx'
 import { type AuditProgress, runAudit } from './run-audit.ts'
@@ -10,6 +12,7 @@ import { type AuditProgress, runAudit } from './run-audit.ts'
 /** Computes all plan times anew when somebody asks, and shows what does not agree with the ledger. */
 export function Audit() {
   const [progress, setProgress] = useState<AuditProgress>()
+  const curl = useCurl()
   const running = useRef<AbortController>(null)
   // Whoever leaves does not wait for it any more, and neither should the server.
   useEffect(() => () => running.current?.abort(), [])
@@ -50,6 +53,7 @@ export function Audit() {
           </div>
         )}
         {!wasStopped && <Failure error={audit.error} what="Not audited." />}
+        <Terminal command="escapement audit" curl={curl('GET', '/audit')} />
       </div>
       {audit.data && <AuditResult report={audit.data} />}
     </Card>

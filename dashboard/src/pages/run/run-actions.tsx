@@ -3,10 +3,11 @@ import { useState } from 'react'
 import { client, type Run } from '../../api/client.ts'
 import { ActionDialog } from '../../parts/action-dialog.tsx'
 import { Button } from '../../parts/button.tsx'
-import { CopyCommand } from '../../parts/copy-command.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { quoted } from '../../parts/quoted.ts'
 import { ReasonField } from '../../parts/reason-field.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import { isOpen } from '../../runs/standing.ts'
 
 /**
@@ -51,6 +52,8 @@ function Retry({ id, onRefused }: ActionProps) {
 function Cancel({ id, onRefused }: ActionProps) {
   const [typed, setTyped] = useState('')
   const reason = typed.trim()
+  const body = reason === '' ? {} : { reason }
+  const curl = useCurl()
   return (
     <div>
       <ActionDialog
@@ -58,7 +61,7 @@ function Cancel({ id, onRefused }: ActionProps) {
         title="Cancel the run"
         verb="Cancel the run"
         kind="danger"
-        action={() => client.runs.cancel(id, reason === '' ? {} : { reason })}
+        action={() => client.runs.cancel(id, body)}
         renews={['runs']}
         onRefused={onRefused}
       >
@@ -66,7 +69,10 @@ function Cancel({ id, onRefused }: ActionProps) {
           It ends now. A handler that is at work on it is told, in whatever process.
         </p>
         <ReasonField value={typed} onChange={setTyped} placeholder="The wrong customer" />
-        <CopyCommand command={`escapement runs cancel ${id}${reason && ` --reason ${quoted(reason)}`}`} />
+        <Terminal
+          command={`escapement runs cancel ${id}${reason && ` --reason ${quoted(reason)}`}`}
+          curl={curl('POST', `/runs/${id}/cancel`, body)}
+        />
       </ActionDialog>
     </div>
   )

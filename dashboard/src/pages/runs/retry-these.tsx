@@ -1,7 +1,8 @@
 import { client } from '../../api/client.ts'
 import { useSeesAll } from '../../api/may.ts'
 import { ActionDialog } from '../../parts/action-dialog.tsx'
-import { CopyCommand } from '../../parts/copy-command.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import { type Filter, retriedInWords, retryCommand, retryFilterOf, statesOf } from './filter-words.ts'
 
 /** Gives all failed runs that the filter finds one more attempt, on whatever page they are. */
@@ -9,6 +10,7 @@ export function RetryThese({ filter, onDone }: { filter: Filter; onDone: (told: 
   const wanted = retryFilterOf(filter, useSeesAll())
   const isAll = Object.keys(wanted).length === 0
   const isOnlyFailed = statesOf(filter).length === 1
+  const curl = useCurl()
   return (
     <ActionDialog
       opener={isOnlyFailed ? 'Retry these…' : 'Retry the failed ones…'}
@@ -29,7 +31,7 @@ export function RetryThese({ filter, onDone }: { filter: Filter; onDone: (told: 
         Each gets one more attempt, now. Where runs of a schedule must not overlap, one of them is taken, and
         the others must wait until it has ended.
       </p>
-      <CopyCommand command={retryCommand(wanted)} />
+      <Terminal command={retryCommand(wanted)} curl={curl('POST', '/runs/retry', wanted)} />
     </ActionDialog>
   )
 }

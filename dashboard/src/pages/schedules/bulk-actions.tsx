@@ -3,9 +3,10 @@ import { useState } from 'react'
 import { type BulkVerb, changeWhole, countChanges } from '../../../../src/http-client/bulk-pausing.js'
 import { client } from '../../api/client.ts'
 import { ActionDialog } from '../../parts/action-dialog.tsx'
-import { CopyCommand } from '../../parts/copy-command.tsx'
 import { Failure } from '../../parts/failure.tsx'
 import { ReasonField } from '../../parts/reason-field.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import { count } from '../../time/format.ts'
 import { type BulkWord, bulkCommand, canChange, filterInWords } from './bulk-words.ts'
 import type { Filter } from './use-filter.ts'
@@ -39,6 +40,7 @@ function BulkAction({ verb, filter, onDone }: BulkActionProps) {
   const [changed, setChanged] = useState<number | null>(null)
   const words = WORDS[verb]
   const reason = typed.trim()
+  const curl = useCurl()
   const act: BulkVerb = verb === 'pause' ? { verb, pause: reason === '' ? {} : { reason } } : { verb }
   const counting = useMutation({ mutationFn: () => countChanges(client, act, filter) })
   const total = counting.data
@@ -75,7 +77,13 @@ function BulkAction({ verb, filter, onDone }: BulkActionProps) {
       {verb === 'pause' && (
         <ReasonField value={typed} onChange={setTyped} placeholder="Their mail server is down" />
       )}
-      <CopyCommand command={bulkCommand(verb, filter, reason)} />
+      <Terminal
+        command={bulkCommand(verb, filter, reason)}
+        curl={curl('POST', `/schedules/${verb}`, { filter, ...(act.verb === 'pause' && act.pause) })}
+      >
+        By curl it is done in portions: send the <code>nextPageToken</code> of the answer as{' '}
+        <code>pageToken</code>, until it is null.
+      </Terminal>
     </ActionDialog>
   )
 }

@@ -3,9 +3,11 @@ import { useState } from 'react'
 import { client, keepCsrfToken } from '../../api/client.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import { ActionDialog } from '../../parts/action-dialog.tsx'
-import { CopyCommand } from '../../parts/copy-command.tsx'
 import { inputStyle } from '../../parts/field.tsx'
 import { Labelled } from '../../parts/labelled.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
+import { useNow } from '../../time/use-now.ts'
 import { newTokenQuery } from './queries.ts'
 import {
   commandOf,
@@ -29,6 +31,8 @@ export function MakeToken() {
   const empty = isFirst ? FIRST : EMPTY
   const [form, setForm] = useState(empty)
   const set = (change: Partial<TokenForm>) => setForm({ ...form, ...change })
+  const curl = useCurl()
+  const now = useNow()
 
   async function make() {
     const made = await client.tokens.create(requestOf(form, new Date()))
@@ -120,7 +124,10 @@ export function MakeToken() {
           </select>
         )}
       </Labelled>
-      <CopyCommand command={commandOf(form)} />
+      <Terminal
+        command={commandOf(form)}
+        curl={curl('POST', '/tokens', requestOf({ ...form, name: form.name || 'me' }, now))}
+      />
     </ActionDialog>
   )
 }

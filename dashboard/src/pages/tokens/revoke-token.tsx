@@ -2,13 +2,15 @@ import { useQuery } from '@tanstack/react-query'
 import { client } from '../../api/client.ts'
 import { sessionQuery } from '../../api/queries.ts'
 import { ActionDialog } from '../../parts/action-dialog.tsx'
-import { CopyCommand } from '../../parts/copy-command.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import type { Token } from './queries.ts'
 
 /** Takes a token away, after a question. */
 export function RevokeToken({ token: { id, name } }: { token: Token }) {
   const session = useQuery(sessionQuery).data
   const isPerhapsOwn = session?.via === 'session' && session.name === name
+  const curl = useCurl()
   return (
     <ActionDialog
       opener="Revoke…"
@@ -27,7 +29,7 @@ export function RevokeToken({ token: { id, name } }: { token: Token }) {
           You are logged in as {name}: if it is with this token, you will be asked for another.
         </p>
       )}
-      <CopyCommand command={`escapement tokens revoke ${id}`} />
+      <Terminal command={`escapement tokens revoke ${id}`} curl={curl('DELETE', `/tokens/${id}`)} />
     </ActionDialog>
   )
 }

@@ -4,14 +4,18 @@ import { client } from '../../api/client.ts'
 import { transitionsQuery } from '../../api/queries.ts'
 import { Button } from '../../parts/button.tsx'
 import { Failure } from '../../parts/failure.tsx'
+import { Terminal } from '../../parts/terminal.tsx'
+import { useCurl } from '../../parts/use-curl.ts'
 import { SweepResult } from './sweep-result.tsx'
 
 /** Changes what is due without waiting for the sweeper, and says what came of it. */
 export function Sweep({ hasQuarantined }: { hasQuarantined: boolean }) {
   const queryClient = useQueryClient()
   const [withQuarantined, setWithQuarantined] = useState(false)
+  const body = { quarantined: hasQuarantined && withQuarantined }
+  const curl = useCurl()
   const sweep = useMutation({
-    mutationFn: () => client.transitions.sweep({ quarantined: hasQuarantined && withQuarantined }),
+    mutationFn: () => client.transitions.sweep(body),
     onSettled: () => queryClient.invalidateQueries({ queryKey: transitionsQuery.queryKey }),
   })
   return (
@@ -33,6 +37,10 @@ export function Sweep({ hasQuarantined }: { hasQuarantined: boolean }) {
         )}
       </div>
       <Failure error={sweep.error} what="Not swept." />
+      <Terminal
+        command={`escapement sweep${body.quarantined ? ' --quarantined' : ''}`}
+        curl={curl('POST', '/transitions/sweep', body)}
+      />
       {sweep.data && <SweepResult report={sweep.data} />}
     </>
   )

@@ -1,9 +1,11 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { client } from '../../../api/client.ts'
 import { Button } from '../../../parts/button.tsx'
-import { CopyCommand } from '../../../parts/copy-command.tsx'
 import { Failure } from '../../../parts/failure.tsx'
 import { shellWord } from '../../../parts/quoted.ts'
+import { Terminal } from '../../../parts/terminal.tsx'
+import { useCurl } from '../../../parts/use-curl.ts'
+import { apiPath } from '../verbs/verb.ts'
 import type { Timeline } from './kinds.ts'
 import { timelineKey, withWish } from './queries.ts'
 
@@ -17,6 +19,7 @@ export interface SkipActionProps {
 /** Wishes a plan time away, or takes that back. It shows at once; what the server refuses is told, and what it says counts. */
 export function SkipAction({ name, planTime, verb }: SkipActionProps) {
   const queryClient = useQueryClient()
+  const curl = useCurl()
   const wish = useMutation({
     mutationFn: (wished: 'skip' | 'unskip') => client.schedules[wished](name, planTime),
     async onMutate(wished) {
@@ -38,7 +41,10 @@ export function SkipAction({ name, planTime, verb }: SkipActionProps) {
               {verb === 'skip' ? 'Skip' : 'Do not skip'}
             </Button>
           </div>
-          <CopyCommand command={`escapement schedules ${verb} ${shellWord(name)} ${planTime}`} />
+          <Terminal
+            command={`escapement schedules ${verb} ${shellWord(name)} ${planTime}`}
+            curl={curl('POST', apiPath(name, `/${verb}`), { planTime })}
+          />
         </>
       )}
     </div>

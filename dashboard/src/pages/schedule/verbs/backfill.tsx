@@ -7,12 +7,12 @@ import { Button } from '../../../parts/button.tsx'
 import { Failure } from '../../../parts/failure.tsx'
 import { inputStyle } from '../../../parts/field.tsx'
 import { Labelled } from '../../../parts/labelled.tsx'
+import { Terminal } from '../../../parts/terminal.tsx'
 import { useCurl } from '../../../parts/use-curl.ts'
 import { count } from '../../../time/format.ts'
 import { Moment } from '../../../time/moment.tsx'
 import { fromWall, onWall } from '../../../time/wall.ts'
 import { commandOf } from './command.ts'
-import { Terminal } from './terminal.tsx'
 import { apiPath, RENEWS, refusing, type VerbProps } from './verb.ts'
 
 const DAY_MS = 86_400_000

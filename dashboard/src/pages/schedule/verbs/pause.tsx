@@ -4,12 +4,12 @@ import { ActionDialog } from '../../../parts/action-dialog.tsx'
 import { inputStyle } from '../../../parts/field.tsx'
 import { Labelled } from '../../../parts/labelled.tsx'
 import { ReasonField } from '../../../parts/reason-field.tsx'
+import { Terminal } from '../../../parts/terminal.tsx'
 import { useCurl } from '../../../parts/use-curl.ts'
 import { useNow } from '../../../time/use-now.ts'
 import { onWall } from '../../../time/wall.ts'
 import { UNTIL_CHOICES, type UntilChoice, untilOf } from '../pause-until.ts'
 import { commandOf } from './command.ts'
-import { Terminal } from './terminal.tsx'
 import { apiPath, RENEWS, refusing, type VerbProps } from './verb.ts'
 
 /** Asks why and until when: whoever finds it paused wants to know. */

@@ -4,10 +4,10 @@ import { client } from '../../../api/client.ts'
 import { ActionDialog } from '../../../parts/action-dialog.tsx'
 import { inputStyle } from '../../../parts/field.tsx'
 import { Labelled } from '../../../parts/labelled.tsx'
+import { Terminal } from '../../../parts/terminal.tsx'
 import { useCurl } from '../../../parts/use-curl.ts'
 import { readJson } from '../json-field.ts'
 import { commandOf } from './command.ts'
-import { Terminal } from './terminal.tsx'
 import { apiPath, RENEWS, refusing, type VerbProps } from './verb.ts'
 
 /** A run now, with the input of the schedule or with another. */
