@@ -85,6 +85,13 @@ export const schedulesQuery = (filter: NonNullable<Query<'listSchedules'>>) =>
     refetchInterval: NOW_AND_THEN_MS,
   })
 
+export const scheduleQuery = (name: string) =>
+  queryOptions({
+    queryKey: ['schedules', 'one', name],
+    queryFn: ({ signal }) => client.schedules.get(name, { signal }),
+    refetchInterval: NOW_AND_THEN_MS,
+  })
+
 export const runsQuery = (filter: NonNullable<Query<'listRuns'>>) =>
   queryOptions({
     queryKey: ['runs', 'list', filter],

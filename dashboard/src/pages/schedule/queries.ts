@@ -6,13 +6,6 @@ const PAGE_SIZE = 25
 /** So many in a row may be skipped before the next run is not found. */
 const AHEAD = 20
 
-export const scheduleQuery = (name: string) =>
-  queryOptions({
-    queryKey: ['schedules', 'one', name],
-    queryFn: ({ signal }) => client.schedules.get(name, { signal }),
-    refetchInterval: NOW_AND_THEN_MS,
-  })
-
 /** The plan times to come, of which some are to be skipped. */
 export const aheadQuery = (name: string) =>
   queryOptions({

@@ -5,7 +5,7 @@ import type { Run, Schedule } from '../../api/client.ts'
 import { ProgressBar } from '../../runs/progress-bar.tsx'
 import { ScheduleState } from '../../schedules/schedule-state.tsx'
 import { zoneOf } from '../../schedules/timing-words.ts'
-import { longTime } from '../../time/format.ts'
+import { everyZone, longTime } from '../../time/format.ts'
 import { Moment } from '../../time/moment.tsx'
 import { useShownZone } from '../../time/shown-zone.tsx'
 import { useNow } from '../../time/use-now.ts'
@@ -108,7 +108,7 @@ function NextRun({ schedule }: { schedule: Schedule }) {
             <Moment at={next} zone={zoneOf(timing)} />
           </Headline>
           <p>
-            <LongMoment at={next} />
+            <LongMoment at={next} zone={zoneOf(timing)} />
           </p>
         </>
       )}
@@ -130,8 +130,13 @@ function Headline({ children }: { children: ReactNode }) {
   )
 }
 
-function LongMoment({ at }: { at: string }) {
-  return <time dateTime={at}>{longTime(new Date(at), useShownZone())}</time>
+function LongMoment({ at, zone }: { at: string; zone: string | undefined }) {
+  const instant = new Date(at)
+  return (
+    <time dateTime={at} title={everyZone(instant, zone)}>
+      {longTime(instant, useShownZone())}
+    </time>
+  )
 }
 
 const RUN_WORDS: Partial<Record<Run['state'], string>> = {
