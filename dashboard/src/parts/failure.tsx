@@ -13,7 +13,10 @@ export function Failure({ error, what, children }: FailureProps) {
   if (error === null) return null
   const code = error instanceof EscapementError ? error.code : undefined
   return (
-    <div role="alert" className="rounded-md border border-bad/40 bg-bad-tint px-3 py-2 text-bad">
+    <div
+      role="alert"
+      className="rounded-md border border-bad/40 bg-bad-tint px-3 py-2 text-bad [overflow-wrap:anywhere]"
+    >
       {what !== undefined && <strong className="font-semibold">{what} </strong>}
       {error.message}
       {code !== undefined && <code className="ml-2 font-mono text-xs opacity-90">{code}</code>}
