@@ -8,6 +8,7 @@ import { Mark } from './mark.tsx'
 import { Navigation } from './navigation.tsx'
 import { PausedBanner } from './paused-banner.tsx'
 import { SchemeSwitch } from './scheme-switch.tsx'
+import { useKeptFocus } from './use-kept-focus.ts'
 import { Who } from './who.tsx'
 
 /** What is around every page: beside it where there is room, above it where there is not. */
@@ -15,6 +16,7 @@ export function Shell({ session, children }: { session: Session; children: React
   const [isOpen, setOpen] = useState(false)
   const main = useRef<HTMLElement>(null)
   useFocusOnView(main)
+  useKeptFocus(main)
   const close = () => setOpen(false)
   return (
     <div className="min-h-dvh lg:grid lg:grid-cols-[13.5rem_minmax(0,1fr)]">

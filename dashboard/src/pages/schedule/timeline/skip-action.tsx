@@ -37,7 +37,8 @@ export function SkipAction({ name, planTime, verb }: SkipActionProps) {
       {verb !== undefined && (
         <>
           <div>
-            <Button disabled={wish.isPending} onClick={() => wish.mutate(verb)}>
+            {/* Not `disabled`, which would take the focus from it. */}
+            <Button aria-disabled={wish.isPending} onClick={() => wish.isPending || wish.mutate(verb)}>
               {verb === 'skip' ? 'Skip' : 'Do not skip'}
             </Button>
           </div>
