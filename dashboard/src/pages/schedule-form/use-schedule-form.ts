@@ -18,6 +18,8 @@ export interface TypedForm extends FormProps {
   refuse: (error: Error | null) => void
 }
 
+const NEEDED = 'This is needed.'
+
 /** What is typed, what it says, and what is wrong with it: here, and in what the server has refused. */
 export function useScheduleForm(initial: FormState): TypedForm {
   const [form, setForm] = useState(initial)
@@ -40,8 +42,11 @@ export function useScheduleForm(initial: FormState): TypedForm {
     ask: () => setAsked(true),
     refuse: (error) => setRefusal(error && { error, sent: form }),
     mistakeAt(field, typed = 'something') {
-      const own = typed.trim() === '' && !isAsked ? [] : reading.mistakes
+      const isEmpty = typed.trim() === ''
+      const own = isEmpty && !isAsked ? [] : reading.mistakes
       const found = [...told, ...own].filter((mistake) => mistake.field === field)
+      // What the library says of an empty text is for programs.
+      if (isEmpty && found.length > 0) return NEEDED
       return found.length === 0 ? undefined : [...new Set(found.map(({ message }) => message))].join('; ')
     },
   }
