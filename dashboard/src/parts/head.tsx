@@ -1,7 +1,15 @@
 import { headCell } from './table.tsx'
 
-/** The head of a table; a column in `numbers` has its figures on the right. */
-export function Head({ columns, numbers = [] }: { columns: readonly string[]; numbers?: readonly string[] }) {
+interface HeadProps {
+  columns: readonly string[]
+  /** Those that have their figures on the right. */
+  numbers?: readonly string[]
+  /** Those that are there only where there is room. */
+  wide?: readonly string[]
+}
+
+/** The head of a table. */
+export function Head({ columns, numbers = [], wide = [] }: HeadProps) {
   return (
     <thead>
       <tr>
@@ -9,7 +17,7 @@ export function Head({ columns, numbers = [] }: { columns: readonly string[]; nu
           <th
             key={column}
             scope="col"
-            className={numbers.includes(column) ? `${headCell} text-right` : headCell}
+            className={`${headCell} ${numbers.includes(column) ? 'text-right' : ''} ${wide.includes(column) ? 'max-lg:hidden' : ''}`}
           >
             {column}
           </th>

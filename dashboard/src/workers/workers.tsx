@@ -1,4 +1,5 @@
 import { useQuery } from '@tanstack/react-query'
+import type { Worker } from '../api/client.ts'
 import { workersQuery } from '../api/queries.ts'
 import { Badge } from '../parts/badge.tsx'
 import { Card } from '../parts/card.tsx'
@@ -26,12 +27,19 @@ export function Workers() {
               <Head
                 columns={['Worker', 'State', 'Version', 'Running', 'Queues', 'Jobs', 'Started', 'Seen']}
                 numbers={['Running']}
+                wide={WIDE}
               />
               <tbody>
                 {workers.map((worker) => (
                   <tr key={worker.id}>
-                    <th scope="row" className={`${bodyCell} whitespace-nowrap font-medium`} title={worker.id}>
-                      {worker.host} <span className="font-normal text-muted">pid {worker.pid}</span>
+                    <th
+                      scope="row"
+                      className={`${bodyCell} font-medium [overflow-wrap:anywhere]`}
+                      title={worker.id}
+                    >
+                      {worker.host}{' '}
+                      <span className="whitespace-nowrap font-normal text-muted">pid {worker.pid}</span>
+                      <WorkerNote worker={worker} />
                     </th>
                     <td className={bodyCell}>
                       <Badge tone={worker.state === 'alive' ? 'good' : 'bad'}>{worker.state}</Badge>
@@ -41,16 +49,14 @@ export function Workers() {
                       {count(worker.running)}{' '}
                       <span className="text-muted">of {count(worker.concurrency)}</span>
                     </td>
-                    <td className={bodyCell}>
-                      {worker.queues.length === 0 ? 'all' : worker.queues.join(', ')}
-                    </td>
-                    <td className={`${bodyCell} min-w-44`} title={worker.jobs.join(', ')}>
+                    <td className={`${bodyCell} max-lg:hidden`}>{queuesOf(worker)}</td>
+                    <td className={`${bodyCell} min-w-44 max-lg:hidden`} title={worker.jobs.join(', ')}>
                       {someOf(worker.jobs)}
                     </td>
-                    <td className={`${bodyCell} text-muted`}>
+                    <td className={`${bodyCell} text-muted max-lg:hidden`}>
                       <Moment at={worker.startedAt} />
                     </td>
-                    <td className={`${bodyCell} text-muted`}>
+                    <td className={`${bodyCell} text-muted max-lg:hidden`}>
                       <Moment at={worker.seenAt} />
                     </td>
                   </tr>
@@ -63,6 +69,23 @@ export function Workers() {
     </Card>
   )
 }
+
+/** Where there is little room, these are told under the name. */
+const WIDE = ['Queues', 'Jobs', 'Started', 'Seen']
+
+function WorkerNote({ worker }: { worker: Worker }) {
+  return (
+    <div className="grid font-normal text-muted text-xs lg:hidden">
+      <span>queues: {queuesOf(worker)}</span>
+      <span>jobs: {someOf(worker.jobs)}</span>
+      <span>
+        started <Moment at={worker.startedAt} />, seen <Moment at={worker.seenAt} />
+      </span>
+    </div>
+  )
+}
+
+const queuesOf = ({ queues }: Worker) => (queues.length === 0 ? 'all' : queues.join(', '))
 
 /** A worker may have hundreds of jobs: all are told when they are pointed at. */
 const MOST_NAMES = 6

@@ -29,7 +29,7 @@ export function Jobs() {
             </Empty>
           ) : (
             <Table label="Jobs">
-              <Head columns={['Job', 'Workers', 'Attempts', 'Timeout', 'At once', 'When a worker is lost']} />
+              <Head columns={['Job', 'Workers', ...WIDE]} wide={WIDE} />
               <tbody>
                 {jobs.map((job) => (
                   <JobRow key={job.name} job={job} byId={byId} />
@@ -43,24 +43,33 @@ export function Jobs() {
   )
 }
 
+/** Where there is little room, these are told under the name. */
+const WIDE = ['Attempts', 'Timeout', 'At once', 'When a worker is lost']
+
 function JobRow({ job, byId }: { job: Job; byId: ReadonlyMap<string, Worker> }) {
   const alive = aliveOf(job)
   return (
     <tr className={alive.length === 0 ? 'bg-bad-tint' : undefined}>
-      <th scope="row" className={`${bodyCell} whitespace-nowrap font-medium`}>
+      <th scope="row" className={`${bodyCell} font-medium [overflow-wrap:anywhere]`}>
         {job.name}
+        <div className="grid font-normal text-muted text-xs lg:hidden">
+          <span>attempts: {retryWords(job.retry)}</span>
+          <span>timeout: {span(job.timeoutMs)}</span>
+          <span>at once: {atOnceWords(job)}</span>
+          <span>when a worker is lost: {lostWords(job)}</span>
+        </div>
       </th>
-      <td className={`${bodyCell} min-w-44`}>
+      <td className={bodyCell}>
         {alive.length === 0 ? (
           <strong className="font-semibold text-bad">nobody has it</strong>
         ) : (
           alive.map(({ id }) => nameOf(id, byId)).join(', ')
         )}
       </td>
-      <td className={`${bodyCell} min-w-44`}>{retryWords(job.retry)}</td>
-      <td className={`${bodyCell} whitespace-nowrap`}>{span(job.timeoutMs)}</td>
-      <td className={`${bodyCell} min-w-28`}>{atOnceWords(job)}</td>
-      <td className={`${bodyCell} min-w-44`}>{lostWords(job)}</td>
+      <td className={`${bodyCell} min-w-44 max-lg:hidden`}>{retryWords(job.retry)}</td>
+      <td className={`${bodyCell} whitespace-nowrap max-lg:hidden`}>{span(job.timeoutMs)}</td>
+      <td className={`${bodyCell} min-w-28 max-lg:hidden`}>{atOnceWords(job)}</td>
+      <td className={`${bodyCell} min-w-44 max-lg:hidden`}>{lostWords(job)}</td>
     </tr>
   )
 }
