@@ -27,7 +27,9 @@ export function App() {
 function Views() {
   const { data: session, error, isPending, refetch } = useQuery(sessionQuery)
   const [view] = useLocation()
-  if (error instanceof EscapementError && error.code === 'unauthorized') return <LoginPage />
+  if (error instanceof EscapementError && error.code === 'unauthorized') {
+    return <LoginPage hasEnded={session !== undefined} />
+  }
   if (session === undefined) return isPending ? null : <UnreachablePage error={error} onRetry={refetch} />
   return (
     <Live>

@@ -9,7 +9,8 @@ import { inputStyle } from '../parts/field.tsx'
 import { useTitle } from '../parts/use-title.ts'
 import { Mark } from '../shell/mark.tsx'
 
-export function LoginPage() {
+/** Where they were somebody a moment ago, it says why they are not any more. */
+export function LoginPage({ hasEnded }: { hasEnded: boolean }) {
   useTitle('Log in')
   const queryClient = useQueryClient()
   const id = useId()
@@ -33,6 +34,12 @@ export function LoginPage() {
           <Mark className="size-7" />
           <h1 className="text-lg font-semibold tracking-tight">Log in to Escapement</h1>
         </div>
+        {hasEnded && (
+          <p role="status" className="mb-4 rounded-md bg-warn-tint px-3 py-2 text-warn">
+            Your session has ended. Log in again to go on where you were; what you typed into the form of a
+            schedule is kept.
+          </p>
+        )}
         <form onSubmit={submit} className="grid gap-4 rounded-lg border border-line bg-surface p-5">
           <div className="grid gap-1.5">
             <label htmlFor={id} className="font-medium">
