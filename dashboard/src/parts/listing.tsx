@@ -29,6 +29,11 @@ export function Listing({ page, pageToken, error, isBusy, empty, children }: Lis
           {...(isOldToken && { what: 'This page is not there any more: go to the first.' })}
         />
       )}
+      {!page && !error && (
+        <p aria-busy="true" className="rounded-lg border border-line bg-surface p-4 text-muted">
+          Reading…
+        </p>
+      )}
       {page && (
         <div
           aria-busy={isBusy}
