@@ -174,6 +174,7 @@ describe('tokens', () => {
     await dialog.getByText('From the first token on everybody must log in').waitFor()
     expect(await dialog.getByLabel('Role').count()).toBe(0)
     await dialog.getByLabel('Name').fill('alice')
+    await dialog.getByText('From a terminal').click()
     await dialog.getByText(`escapement tokens create 'alice' --role admin`).waitFor()
     expect(await seriousFindings(page)).toEqual([])
     await dialog.getByRole('button', { name: 'Make it' }).click()
@@ -225,6 +226,10 @@ describe('tokens', () => {
     await row.waitFor()
     expect(await shown.count()).toBe(0)
     expect(complaints().filter((told) => !/status of (?:401|422|400)/.test(told))).toEqual([])
+    const ownRow = page.getByRole('row').filter({ has: page.getByRole('rowheader', { name: /^alice/ }) })
+    await ownRow.getByRole('button', { name: 'Revoke…' }).click()
+    await page.getByRole('button', { name: 'Revoke it' }).click()
+    await page.getByRole('status').getByText('Your session has ended.').waitFor()
     await close()
   })
 

@@ -90,6 +90,12 @@ describe('the dashboard', () => {
     expect(await dialog.getByRole('code').or(dialog.locator('code')).first().textContent()).toBe(
       `escapement claiming pause --reason 'the mail server'\\''s disk'`,
     )
+    // What cannot be sent is told at once, and not done by itself when the network is back.
+    await page.context().setOffline(true)
+    await dialog.getByRole('button', { name: 'Pause claiming' }).click()
+    await dialog.getByRole('alert').getByText('server_unreachable').waitFor()
+    await page.context().setOffline(false)
+    expect(complaints().filter((text) => !/ERR_INTERNET_DISCONNECTED/.test(text))).toEqual([])
     await dialog.getByRole('button', { name: 'Pause claiming' }).click()
     await page.getByText('Claiming is paused: no run is begun.').first().waitFor()
     await page.getByRole('link', { name: 'Schedules' }).click()
@@ -190,6 +196,19 @@ describe('the dashboard', () => {
     await page.keyboard.press('Enter')
     expect(await page.evaluate('document.activeElement.id')).toBe('main')
     expect(complaints()).toEqual([])
+
+    // The code of a view is gone, as after an upgrade; the others are still there.
+    await page.route('**/assets/calendar-page*', (route) => route.abort())
+    await page.getByRole('link', { name: 'Calendar' }).click()
+    await page.getByRole('heading', { name: 'This view cannot be shown' }).waitFor()
+    expect(await seriousFindings(page)).toEqual([])
+    await page.unroute('**/assets/calendar-page*')
+    await page.getByRole('button', { name: 'Load it again' }).click()
+    await page.getByRole('link', { name: 'This week' }).waitFor()
+    complaints()
+    await page.route('**/api/v1/stats', (route) => route.fulfill({ status: 403 }))
+    await page.reload()
+    await page.getByText('Unknown', { exact: true }).waitFor()
     await close()
   })
 })

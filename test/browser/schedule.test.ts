@@ -179,6 +179,8 @@ it('triggers with other input, pauses with a note, resumes, and backfills what i
   await standing.getByText('their API is down').waitFor()
   expect(await standing.textContent()).toMatch(/by local, since .*, until .*\(in (1 h|59 min)/)
   expect(await page.getByText('Next run').count()).toBe(0)
+  // The button that was pressed is gone, and the focus is not.
+  await page.locator('main:focus').waitFor()
   await page.getByRole('button', { name: 'Resume' }).click()
   await standing.getByText('Next run').waitFor()
 

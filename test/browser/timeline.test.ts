@@ -147,6 +147,9 @@ it('skips a plan time to come and takes it back, and what is skipped is not run'
     await detail(page).getByRole('button', { name: 'Skip', exact: true }).click()
     await detail(page).getByText('To be skipped: an operator wishes it so.').waitFor()
   }
+  // It keeps the focus, though it is another button now.
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Do not skip')
+  await detail(page).getByText('From a terminal').click()
   await detail(page).getByText('escapement schedules unskip nightly 2026-03-31T00:30:00.000Z').waitFor()
   await page.reload()
   await chip(page, /Mon 30, 02:30 to be skipped: operator$/).waitFor()
