@@ -44,7 +44,7 @@ export function Workers() {
                     <td className={bodyCell}>
                       <Badge tone={worker.state === 'alive' ? 'good' : 'bad'}>{worker.state}</Badge>
                     </td>
-                    <td className={`${bodyCell} tabular-nums`}>{worker.version}</td>
+                    <td className={`${bodyCell} tabular-nums max-lg:hidden`}>{worker.version}</td>
                     <td className={numberCell}>
                       {count(worker.running)}{' '}
                       <span className="text-muted">of {count(worker.concurrency)}</span>
@@ -71,11 +71,12 @@ export function Workers() {
 }
 
 /** Where there is little room, these are told under the name. */
-const WIDE = ['Queues', 'Jobs', 'Started', 'Seen']
+const WIDE = ['Version', 'Queues', 'Jobs', 'Started', 'Seen']
 
 function WorkerNote({ worker }: { worker: Worker }) {
   return (
     <div className="grid font-normal text-muted text-xs lg:hidden">
+      <span>version {worker.version}</span>
       <span>queues: {queuesOf(worker)}</span>
       <span>jobs: {someOf(worker.jobs)}</span>
       <span>
