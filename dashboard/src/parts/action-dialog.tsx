@@ -71,7 +71,7 @@ export function ActionDialog({
           </h2>
           {children}
           {!onRefused && <Failure error={act.error} what="Not done:" />}
-          <div className="flex justify-end gap-2">
+          <div className="flex flex-wrap justify-end gap-2">
             <Button onClick={close}>Leave it</Button>
             <Button kind={kind} type="submit" disabled={isDisabled || act.isPending}>
               {verb}

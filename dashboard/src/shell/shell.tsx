@@ -28,7 +28,7 @@ export function Shell({ session, children }: { session: Session; children: React
         Skip to the content
       </button>
       <header className="border-line border-b bg-surface lg:sticky lg:top-0 lg:flex lg:h-dvh lg:flex-col lg:border-r lg:border-b-0">
-        <div className="flex items-center gap-3 px-4 py-2.5 lg:flex-wrap lg:px-5 lg:py-4">
+        <div className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5 lg:px-5 lg:py-4">
           <Link
             href="/"
             className="mr-auto flex items-center gap-2 font-semibold tracking-tight lg:mr-0 lg:w-full"

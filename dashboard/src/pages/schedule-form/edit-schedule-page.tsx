@@ -106,7 +106,7 @@ function Edit({ current }: { current: Schedule }) {
         {isChanged && <CopyAs name={name} fields={patch} version={base.version} />}
         {!(isConflict && isTouched) && <Refused error={typed.refused} what="Not saved:" />}
       </ScheduleForm>
-      <div ref={actions} className="flex justify-end gap-2">
+      <div ref={actions} className="flex flex-wrap justify-end gap-2">
         <Link href={schedulePath(name)} className={buttonStyle()}>
           Leave it
         </Link>

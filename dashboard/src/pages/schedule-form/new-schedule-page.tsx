@@ -73,7 +73,7 @@ function Create() {
             isChecked={form.paused}
             onChange={(paused) => change({ paused })}
           />
-          <div className="ml-auto flex gap-2">
+          <div className="ml-auto flex flex-wrap justify-end gap-2">
             <Link href="/schedules" className={buttonStyle()}>
               Leave it
             </Link>
