@@ -76,8 +76,8 @@ describe('the calendar', () => {
     await page.getByRole('link', { name: 'Calendar' }).click()
     const nine = page.getByRole('button', { name: /^Thursday,? 22 October, 09:00 to 10:00: \d+ runs$/ })
     await nine.waitFor()
-    await page.getByText('19–25 October 2026').waitFor()
-    expect(await page.getByRole('link', { name: /: past, see its runs$/ }).count()).toBe(2 * 24 + 11)
+    await page.getByText('21–27 October 2026').waitFor()
+    expect(await page.getByRole('link', { name: /: past, see its runs$/ }).count()).toBe(11)
     await page.getByRole('button', { name: /^Wednesday.*11:00 to 12:00: .* from now on$/ }).waitFor()
     // Sunday has an hour twice, and all of them are there.
     expect(await page.getByRole('button', { name: /^Sunday,? 25 October, 02:00 GMT\+\d to/ }).count()).toBe(2)
@@ -96,7 +96,7 @@ describe('the calendar', () => {
     await page.getByRole('heading', { name: /Thursday,? 22 October, 09:00 to 10:00/ }).waitFor()
     await page.getByRole('link', { name: 'report:01' }).waitFor()
     const address = new URL(page.url()).searchParams
-    expect([address.get('week'), address.get('hour')]).toEqual(['2026-10-19', '2026-10-22T07:00:00.000Z'])
+    expect([address.get('week'), address.get('hour')]).toEqual(['2026-10-21', '2026-10-22T07:00:00.000Z'])
     await lookAtEveryWidth(page, 'calendar-hour')
     await page.getByRole('link', { name: 'Next page' }).click()
     await page
@@ -113,7 +113,7 @@ describe('the calendar', () => {
 
   it('is filtered and goes from week to week in the address, over a day that lacks an hour', async () => {
     const { page, complaints, close } = await visitThen('/calendar?week=2027-03-24&queue=slow')
-    await page.getByText('22–28 March 2027').waitFor()
+    await page.getByText('24–30 March 2027').waitFor()
     const cells = page.getByRole('table').getByRole('button')
     await page
       .getByRole('button', { name: /^Tuesday.*: 1 run$/ })
@@ -124,15 +124,15 @@ describe('the calendar', () => {
     await page.getByLabel('Group').fill('nobody')
     await page.getByText('Nothing of that queue and group is planned').waitFor()
     await page.getByRole('link', { name: 'Later' }).click()
-    await page.getByText('29 March – 4 April 2027').waitFor()
-    expect(new URL(page.url()).search).toBe('?week=2027-03-29&queue=slow&group=nobody')
-    await page.getByRole('link', { name: 'This week' }).click()
-    await page.getByText('19–25 October 2026').waitFor()
+    await page.getByText('31 March – 6 April 2027').waitFor()
+    expect(new URL(page.url()).search).toBe('?week=2027-03-31&queue=slow&group=nobody')
+    await page.getByRole('link', { name: 'From today' }).click()
+    await page.getByText('21–27 October 2026').waitFor()
     await page.getByRole('link', { name: 'Earlier' }).click()
-    await page.getByText('This week is past.').waitFor()
-    const first = page.getByRole('link', { name: /^Monday,? 12 October, 00:00/ })
+    await page.getByText('These days are past.').waitFor()
+    const first = page.getByRole('link', { name: /^Wednesday,? 14 October, 00:00/ })
     expect(await first.getAttribute('href')).toBe(
-      '/runs?from=2026-10-11T22%3A00%3A00.000Z&to=2026-10-11T23%3A00%3A00.000Z',
+      '/runs?from=2026-10-13T22%3A00%3A00.000Z&to=2026-10-13T23%3A00%3A00.000Z',
     )
     expect(complaints()).toEqual([])
     await close()

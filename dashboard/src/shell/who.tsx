@@ -1,6 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query'
 import { client, keepCsrfToken, type Session } from '../api/client.ts'
 import { sessionQuery } from '../api/queries.ts'
+import { forgetDrafts } from '../pages/schedule-form/draft.ts'
 
 const HOW: Readonly<Record<Session['via'], string>> = {
   local: 'You are on this machine, and no token was made yet: you may do everything.',
@@ -16,6 +17,7 @@ export function Who({ session: { name, role, group, via } }: { session: Session 
     mutationFn: () => client.closeSession(),
     async onSettled() {
       keepCsrfToken(null)
+      forgetDrafts()
       queryClient.removeQueries({ predicate: ({ queryKey: [what] }) => what !== 'session' })
       await queryClient.resetQueries({ queryKey: sessionQuery.queryKey })
     },

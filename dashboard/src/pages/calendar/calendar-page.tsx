@@ -15,21 +15,21 @@ import { PlannedInHour } from './planned-in-hour.tsx'
 import { weekQuery } from './queries.ts'
 import { runsOf } from './runs-of.ts'
 import { useCalendar } from './use-calendar.ts'
-import { type Hour, isoDay, isTwice, mondayOf, runsByHour, stepOf } from './week.ts'
+import { type Hour, isoDay, isTwice, midnightOf, runsByHour, stepOf } from './week.ts'
 import { WeekTable } from './week-table.tsx'
 import { HERE, longDay, timeWords, weekWords } from './words.ts'
 
 const MINUTE_MS = 60_000
 
-/** What all schedules ask for in a week, hour by hour; what is looked at is in the address. */
+/** What all schedules ask for in seven days, from today on or from another day, hour by hour; what is looked at is in the address. */
 export function CalendarPage() {
   // To the minute, so that the table is not made anew every second.
   const now = new Date(Math.floor(useNow().getTime() / MINUTE_MS) * MINUTE_MS)
-  const { monday, days, chosen, filter, pageToken, change, hrefOf } = useCalendar(now)
+  const { first, days, chosen, filter, pageToken, change, hrefOf } = useCalendar(now)
   const end = days.at(-1)!.hours.at(-1)!.to
   const isPast = end <= now
   const question = {
-    from: monday.toISOString(),
+    from: first.toISOString(),
     to: end.toISOString(),
     bucket: `${stepOf(days)} milliseconds`,
     ...filter,
@@ -40,10 +40,10 @@ export function CalendarPage() {
   const isEstimate = !isPast && data?.isEstimate === true
   const below = useRef<HTMLDivElement>(null)
   const choose = (hour: Hour) => {
-    change({ week: isoDay(monday), hour: hour.from.toISOString() })
+    change({ week: isoDay(first), hour: hour.from.toISOString() })
     requestAnimationFrame(() => below.current?.scrollIntoView({ block: 'nearest' }))
   }
-  const isThisWeek = isoDay(monday) === isoDay(mondayOf(now))
+  const isFromToday = isoDay(first) === isoDay(midnightOf(now))
   return (
     <Page
       title="Calendar"
@@ -54,10 +54,10 @@ export function CalendarPage() {
           </Link>
           <Link
             href={`/calendar${Object.keys(filter).length > 0 ? `?${new URLSearchParams(filter)}` : ''}`}
-            aria-current={isThisWeek ? 'page' : undefined}
+            aria-current={isFromToday ? 'page' : undefined}
             className={buttonStyle()}
           >
-            This week
+            From today
           </Link>
           <Link href={hrefOf(1)} className={buttonStyle()}>
             Later
@@ -82,7 +82,7 @@ export function CalendarPage() {
         </form>
       </search>
       <Failure error={error} />
-      <Card title={weekWords(monday, days.at(-1)!.from)} aside={HERE}>
+      <Card title={weekWords(first, days.at(-1)!.from)} aside={HERE}>
         <div
           aria-busy={isPlaceholderData}
           className={`grid gap-3 p-3 ${isPlaceholderData ? 'opacity-60' : ''}`}
@@ -96,7 +96,7 @@ export function CalendarPage() {
           )}
           {isPast && (
             <p className="text-muted">
-              This week is past. An hour leads to the runs that were planned for it.
+              These days are past. An hour leads to the runs that were planned for it.
             </p>
           )}
           {!isPast && data && levels.length === 0 && (
@@ -111,7 +111,7 @@ export function CalendarPage() {
             chosen={chosen}
             onChoose={choose}
           />
-          <Legend levels={levels} isPastShown={monday < now} />
+          <Legend levels={levels} isPastShown={first < now} />
         </div>
       </Card>
       {chosen && (

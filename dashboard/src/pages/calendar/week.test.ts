@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { dayFrom, daysFrom, hoursBetween, isoDay, isTwice, mondayOf, runsByHour } from './week.ts'
+import { dayFrom, daysFrom, hoursBetween, isoDay, isTwice, midnightOf, runsByHour } from './week.ts'
 
 const inZone = (timeZone: string) => {
   const format = new Intl.DateTimeFormat('en-GB', {
@@ -29,11 +29,11 @@ it.each([
   for (const [index, { to: end }] of hours.slice(0, -1).entries()) expect(end).toEqual(hours[index + 1]!.from)
 })
 
-it('begins a week on Monday, and goes from week to week', () => {
+it('begins at midnight, and goes from week to week', () => {
   const sunday = new Date(2026, 10, 22, 23, 59)
-  expect(isoDay(mondayOf(sunday))).toBe('2026-11-16')
-  expect(isoDay(mondayOf(sunday, 1))).toBe('2026-11-23')
-  expect(isoDay(mondayOf(new Date(2026, 10, 16), -1))).toBe('2026-11-09')
+  expect(midnightOf(sunday)).toEqual(new Date(2026, 10, 22))
+  expect(isoDay(midnightOf(sunday, 7))).toBe('2026-11-29')
+  expect(isoDay(midnightOf(new Date(2026, 10, 16), -7))).toBe('2026-11-09')
   expect(daysFrom(new Date(2026, 10, 16)).map(({ from }) => isoDay(from).slice(8))).toEqual([
     '16',
     '17',

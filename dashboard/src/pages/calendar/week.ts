@@ -32,19 +32,16 @@ export function dayFrom(text: string): Date | undefined {
   return isoDay(at) === text ? at : undefined
 }
 
-/** The Monday of the week of an instant, so many weeks later. */
-export function mondayOf(at: Date, weeksLater = 0): Date {
-  const sinceMonday = (at.getDay() + 6) % 7
-  return new Date(at.getFullYear(), at.getMonth(), at.getDate() - sinceMonday + 7 * weeksLater)
+/** Midnight of the day of an instant, so many days later. */
+export function midnightOf(at: Date, daysLater = 0): Date {
+  return new Date(at.getFullYear(), at.getMonth(), at.getDate() + daysLater)
 }
 
-/** The seven days from a Monday on. */
-export function daysFrom(monday: Date): Day[] {
-  const midnight = (days: number) =>
-    new Date(monday.getFullYear(), monday.getMonth(), monday.getDate() + days)
+/** The seven days from one on. */
+export function daysFrom(first: Date): Day[] {
   return Array.from({ length: 7 }, (_, index) => ({
-    from: midnight(index),
-    hours: hoursBetween(midnight(index), midnight(index + 1)),
+    from: midnightOf(first, index),
+    hours: hoursBetween(midnightOf(first, index), midnightOf(first, index + 1)),
   }))
 }
 

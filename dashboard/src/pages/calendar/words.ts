@@ -21,7 +21,7 @@ export const HERE = Intl.DateTimeFormat().resolvedOptions().timeZone
 
 export const shortDay = (at: Date) => SHORT_DAY.format(at)
 export const longDay = (at: Date) => LONG_DAY.format(at)
-export const weekWords = (monday: Date, sunday: Date) => DATE.formatRange(monday, sunday)
+export const weekWords = (first: Date, last: Date) => DATE.formatRange(first, last)
 
 export interface Span {
   from: Date

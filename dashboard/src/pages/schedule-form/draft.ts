@@ -11,7 +11,8 @@ export interface Draft {
 /** Bumped when the form has other fields: an older draft is none. */
 const LAYOUT = 1
 
-const keyOf = (path: string) => `escapement:draft:${basePath}${path}`
+const PREFIX = `escapement:draft:${basePath}`
+const keyOf = (path: string) => `${PREFIX}${path}`
 
 export function keptDraft(path: string): Draft | undefined {
   try {
@@ -27,5 +28,12 @@ export function keepDraft(path: string, draft: Draft | undefined): void {
   try {
     if (draft === undefined) sessionStorage.removeItem(keyOf(path))
     else sessionStorage.setItem(keyOf(path), JSON.stringify({ layout: LAYOUT, ...draft }))
+  } catch {}
+}
+
+/** Whoever logs in next in this tab is somebody else. */
+export function forgetDrafts(): void {
+  try {
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith(PREFIX)) sessionStorage.removeItem(key)
   } catch {}
 }

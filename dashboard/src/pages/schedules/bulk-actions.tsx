@@ -55,20 +55,18 @@ function BulkAction({ verb, filter, onDone }: BulkActionProps) {
         setChanged(null)
         counting.mutate()
       }}
+      // Where it fails midway, what was done stays told.
       action={async () => {
-        try {
-          const all = await changeWhole(client, act, filter, setChanged)
-          onDone(`${all === 1 ? '1 schedule was' : `${count(all)} schedules were`} ${words.done}.`)
-        } finally {
-          setChanged(null)
-        }
+        const all = await changeWhole(client, act, filter, setChanged)
+        setChanged(null)
+        onDone(`${all === 1 ? '1 schedule was' : `${count(all)} schedules were`} ${words.done}.`)
       }}
       renews={['schedules', 'stats', 'forecast']}
     >
       <Which filter={filter} />
       <div aria-live="polite" className="text-muted">
         {changed !== null
-          ? `${count(changed)} of ${count(Math.max(changed, total ?? 0))} ${words.done}…`
+          ? `${count(changed)} of ${count(Math.max(changed, total ?? 0))} ${words.done}.`
           : counting.isPending
             ? 'Counting…'
             : total !== undefined && tellTotal(verb, total)}
