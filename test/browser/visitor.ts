@@ -60,8 +60,9 @@ interface Violation {
   nodes: { html: string }[]
 }
 
-/** Looks at the page in every width and scheme: nothing is wider than the window, and there is a picture of each. */
+/** Looks at the page in every width and scheme: it is not empty, nothing is wider than the window, and there is a picture of each. */
 export async function lookAtEveryWidth(page: Page, name: string): Promise<void> {
+  expect((await page.locator('main').textContent())?.length, name).toBeGreaterThan(20)
   for (const [width, scheme] of [
     [1280, 'light'],
     [1280, 'dark'],
