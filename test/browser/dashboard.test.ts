@@ -204,7 +204,7 @@ describe('the dashboard', () => {
     expect(await seriousFindings(page)).toEqual([])
     await page.unroute('**/assets/calendar-page*')
     await page.getByRole('button', { name: 'Load it again' }).click()
-    await page.getByRole('link', { name: 'This week' }).waitFor()
+    await page.getByRole('link', { name: 'From today' }).waitFor()
     complaints()
     await page.route('**/api/v1/stats', (route) => route.fulfill({ status: 403 }))
     await page.reload()
