@@ -1,5 +1,6 @@
 /** How the database carries out what pages ask for, written down so that it can be written down again. */
 import fs from 'node:fs'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createEscapement, set } from '../../src/index.js'
 import { createHandler } from '../../src/server/handler.js'
 import type { Database, Param, Queryable } from '../../src/store/database.js'
@@ -48,6 +49,11 @@ export async function writePlans({ server, known }: FilledDatabase): Promise<voi
       await answer(call)
       asked.length = 0
       await answer(call)
+      if (asked.length === 0) {
+        // It was one that is kept for a moment.
+        await sleep(KEPT_MS)
+        await answer(call)
+      }
       lines.push(...written(`${page}: ${call.what}`, call, await plansOf(database, asked.splice(0))))
     }
   }
@@ -56,6 +62,8 @@ export async function writePlans({ server, known }: FilledDatabase): Promise<voi
   await escapement.close()
   await database.close()
 }
+
+const KEPT_MS = 5_500
 
 const HEAD = (version: string) => `# Plans behind the dashboard
 
