@@ -1,6 +1,7 @@
 import { isStorable } from '../runs/storable.js'
 import type { Schedule, ScheduleState } from '../schedules/schedule.js'
 import {
+  expectByWords,
   findByWords,
   isIndexed,
   lookForSchedules,
@@ -117,6 +118,11 @@ function isIn({ from, until }: NameRange, name: string): boolean {
   return name >= from && (until === null || name < until)
 }
 
+/** So few are found by their words as quickly as a look at thousands of names takes. */
+const FEW_BY_WORDS = 10_000
+/** As many as are found by their words, and sorted, in a moment. */
+const MOST_BY_WORDS = 250_000
+
 function looksAt(
   { store }: VerbParts,
   filter: SearchFilter,
@@ -135,16 +141,21 @@ function looksAt(
       return { rows, end: through === null ? next : { part, from: after(through) } }
     }
   if (isIndexed(filter) && words.length === 0) return [byName(limit + 1)]
-  const nearby = [byName(firstLook(limit)), byName(SECOND_LOOK)]
-  if (words.length === 0) return [...nearby, byName(LAST_SCATTERED_LOOK)]
-  // What many schedules have is found nearby; what few have, by the index of words, in all parts that are left.
+  const [first, second] = [byName(firstLook(limit)), byName(SECOND_LOOK)]
+  if (words.length === 0) return [first, second, byName(LAST_SCATTERED_LOOK)]
+  // What many schedules have is found nearby, unless not one was; what few have, by the index of words, in all parts that are left.
+  let expected: Promise<number> | undefined
+  const expect = () => (expected ??= expectByWords(store, words))
+  const nearby: LookFrom<ScheduleRow, Position> = async (position, most) =>
+    position.part !== part || most === limit || (await expect()) <= FEW_BY_WORDS
+      ? null
+      : second(position, most)
   const byWords: LookFrom<ScheduleRow, Position> = async (position, most) => {
-    if (position.part !== part) return null
+    if (position.part !== part || (await expect()) > MOST_BY_WORDS) return null
     const except = ranges.length > 1 ? ranges[0]! : null
-    const rows = await findByWords(store, filter, { from: position.from, except, limit: most })
-    return rows && { rows, end: null }
+    return { rows: await findByWords(store, filter, { from: position.from, except, limit: most }), end: null }
   }
-  return [...nearby, byWords, byName(LAST_SCATTERED_LOOK)]
+  return [first, nearby, byWords, byName(LAST_SCATTERED_LOOK)]
 }
 
 /** As the store separates them. */

@@ -111,49 +111,56 @@ export async function lookForSchedules(
   return { rows: rows.filter(isThere), through: rows[0]!.through }
 }
 
-/** As many as are found by their words, and sorted, in a moment. */
-const MOST_BY_WORDS = 250_000
+/** How many schedules have the words, as the server expects: to count them would take as long as to find them. */
+export async function expectByWords(session: Session, words: readonly string[]): Promise<number> {
+  const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: { 'Plan Rows': number } }] }>(EXPECT_BY_WORDS, [
+    queryOf(words),
+  ])
+  return row!['QUERY PLAN'][0].Plan['Plan Rows']
+}
+
+const EXPECT_BY_WORDS = `explain (format json)
+  select from {schema}.schedules as s where ${WORDS} @@ lower($1 collate "default")::tsquery`
 
 /**
  * The first `limit` schedules that the filter asks for, from the name `from` on and not in the range `except`, of those that have
- * its words; null where those are too many.
+ * its words: all of those are read.
  */
 export async function findByWords(
   session: Session,
   filter: SearchFilter,
   { from, except, limit }: { from: string; except: NameRange | null; limit: number },
-): Promise<ScheduleRow[] | null> {
-  const rows = await session.query<ScheduleRow & { is_beyond: boolean }>(FIND_BY_WORDS, [
+): Promise<ScheduleRow[]> {
+  const rows = await session.query<ScheduleRow>(FIND_BY_WORDS, [
     from,
-    MOST_BY_WORDS + 1,
     limit,
+    except?.from ?? null,
     ...labelsOf(filter),
     queryOf(filter.words),
-    except?.from ?? null,
     except?.until ?? null,
   ])
-  return rows[0]?.is_beyond ? null : rows.filter(isThere)
+  return rows.filter(isThere)
 }
 
 // Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and each row of those is
 // split into words again: seconds instead of a tenth of one. The memory is set before it is needed, by the query that
-// the index is asked. The first row beyond what may be found comes first, so that it is seen.
+// the index is asked. `offset 0` keeps the order of names out of it: by their index every schedule would be split into words.
 const FIND_BY_WORDS = `
   with found as materialized (
-    select w.id, w.name, w.place = $2 as is_beyond
+    select w.id, w.name
     from (
-      select s.id, s.name, s.state, s."group", s.job, s.source, row_number() over () as place
+      select s.id, s.name, s.state, s."group", s.job, s.source
       from {schema}.schedules as s
       where ${WORDS} @@ (
         select case when set_config('work_mem', '64MB', true) <> '' then lower($8 collate "default")::tsquery end
       )
-      limit $2
+      offset 0
     ) as w
-    where w.place = $2 or w.name >= $1 and ($9::text is null or w.name < $9 or w.name >= $10) and ${IS_WANTED}
-    order by w.place = $2 desc, w.name limit $3
+    where w.name >= $1 and ($3::text is null or w.name < $3 or w.name >= $9) and ${IS_WANTED}
+    order by w.name limit $2
   )
-  select s.*, found.is_beyond from found cross join lateral ${ALL_OF_IT}
-  order by found.is_beyond desc, found.name`
+  select s.* from found cross join lateral ${ALL_OF_IT}
+  order by found.name`
 
 /** All that the filter finds in one of the states, however many. */
 export async function countSchedules(
