@@ -11,6 +11,8 @@ import type { Store } from '../store/store.js'
 const BACK_MS = 6 * 3_600_000
 const MINUTE_MS = 60_000
 const LARGEST_PORTION_MS = 8 * MINUTE_MS
+/** More than the one minute that each portion counts again: else it would end where the last one did, for ever. */
+const SMALLEST_PORTION_MS = 2 * MINUTE_MS
 const AFTER_FAILURE_MS = MINUTE_MS
 
 export interface Minutes {
@@ -43,7 +45,7 @@ export function createMinutes(store: Store, logger: Logger): Minutes {
       lookAtMs = nowMs() + counted.ms_until_next
     } catch (error) {
       lookAtMs = nowMs() + AFTER_FAILURE_MS
-      portionMs = Math.max(MINUTE_MS, portionMs / 2)
+      portionMs = Math.max(SMALLEST_PORTION_MS, portionMs / 2)
       logger.warn({ err: error }, 'what ran in the last minutes is counted later')
     }
   }

@@ -201,6 +201,29 @@ describe('what ran in each minute', () => {
     expect((await points()).map(([minute]) => minute)).toEqual(['12:00'])
   })
 
+  it('comes to an end after a long outage: the smallest portion is more than the minute that is counted again', async () => {
+    await run(['ok'], 1, 1)
+    const { store } = two
+    let asked = 0
+    const failing: Store = {
+      ...store,
+      async query(statement, params) {
+        asked += 1
+        if (asked <= 5 || asked > 50) throw new Error('canceling statement due to statement timeout')
+        return store.query(statement, params)
+      },
+    }
+    const minutes = createMinutes(failing, silentLogger)
+    for (const minute of [1, 2, 3, 4, 5, 16]) {
+      at(minute * 60)
+      minutes.look()
+      await minutes.settled()
+    }
+    // Five that failed; then the sixteen minutes, in portions of two of which one is new.
+    expect(asked).toBeLessThanOrEqual(5 + 16)
+    expect((await points()).map(([minute]) => minute)).toEqual(['12:00'])
+  })
+
   it('is kept for thirty days', async () => {
     await run(['ok'], 1, 1)
     at(60)
