@@ -131,36 +131,43 @@ export async function findByWords(
   filter: SearchFilter,
   { from, except, limit }: { from: string; except: NameRange | null; limit: number },
 ): Promise<ScheduleRow[]> {
-  const rows = await session.query<ScheduleRow>(FIND_BY_WORDS, [
+  const labels = LABELS.filter((label) => filter[label] !== undefined)
+  const rows = await session.query<ScheduleRow>(findByWordsSql(labels), [
     from,
     limit,
     except?.from ?? null,
-    ...labelsOf(filter),
-    queryOf(filter.words),
     except?.until ?? null,
+    queryOf(filter.words),
+    ...labels.map((label) => filter[label]!),
   ])
   return rows.filter(isThere)
 }
 
+const LABELS = ['state', 'group', 'job', 'source'] as const
+
 // Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and each row of those is
 // split into words again: seconds instead of a tenth of one. The memory is set before it is needed, by the query that
 // the index is asked. `offset 0` keeps the order of names out of it: by their index every schedule would be split into words.
-const FIND_BY_WORDS = `
+// Only what is asked for is taken out of the rows: to take out all labels of 100,000 takes a quarter of the time.
+function findByWordsSql(labels: readonly (typeof LABELS)[number][]): string {
+  return `
   with found as materialized (
     select w.id, w.name
     from (
-      select s.id, s.name, s.state, s."group", s.job, s.source
+      select s.id, s.name${labels.map((label) => `, s."${label}"`).join('')}
       from {schema}.schedules as s
       where ${WORDS} @@ (
-        select case when set_config('work_mem', '64MB', true) <> '' then lower($8 collate "default")::tsquery end
+        select case when set_config('work_mem', '64MB', true) <> '' then lower($5 collate "default")::tsquery end
       )
       offset 0
     ) as w
-    where w.name >= $1 and ($3::text is null or w.name < $3 or w.name >= $9) and ${IS_WANTED}
+    where w.name >= $1 and ($3::text is null or w.name < $3 or w.name >= $4)
+      ${labels.map((label, index) => `and w."${label}" = $${index + 6}`).join(' ')}
     order by w.name limit $2
   )
   select s.* from found cross join lateral ${ALL_OF_IT}
   order by found.name`
+}
 
 /** All that the filter finds in one of the states, however many. */
 export async function countSchedules(
