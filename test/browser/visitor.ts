@@ -71,8 +71,10 @@ export async function lookAtEveryWidth(page: Page, name: string): Promise<void> 
   ] as const) {
     await page.setViewportSize({ width, height: 900 })
     if (scheme !== undefined) await page.emulateMedia({ colorScheme: scheme })
-    const widest = await page.evaluate('document.documentElement.scrollWidth')
-    expect(widest, `${name} at ${width}`).toBeLessThanOrEqual(width)
+    // What is placed beside something else follows a moment later.
+    await expect
+      .poll(() => page.evaluate('document.documentElement.scrollWidth'), { message: `${name} at ${width}` })
+      .toBeLessThanOrEqual(width)
     if (scheme === undefined) continue
     const height = Math.min(1_400, Number(await page.evaluate('document.documentElement.scrollHeight')))
     const taken = `${name}-${width}-${scheme}`
