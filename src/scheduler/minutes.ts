@@ -43,6 +43,8 @@ export function createMinutes(store: Store, logger: Logger): Minutes {
         through = counted.through ?? through
       } while (counted.has_more && !isStopping)
       lookAtMs = nowMs() + counted.ms_until_next
+      // Whatever made it fail is over.
+      if (!counted.has_more) portionMs = LARGEST_PORTION_MS
     } catch (error) {
       lookAtMs = nowMs() + AFTER_FAILURE_MS
       portionMs = Math.max(SMALLEST_PORTION_MS, portionMs / 2)
