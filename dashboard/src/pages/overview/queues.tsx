@@ -1,8 +1,9 @@
 import { useQuery } from '@tanstack/react-query'
 import { queuesQuery } from '../../api/queries.ts'
 import { Card } from '../../parts/card.tsx'
+import { Head } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { bodyCell, headCell, numberCell, Table } from '../../parts/table.tsx'
+import { bodyCell, numberCell, Table } from '../../parts/table.tsx'
 import { count } from '../../time/format.ts'
 import { Moment } from '../../time/moment.tsx'
 
@@ -16,28 +17,10 @@ export function Queues() {
             <p className="p-4 text-muted">No run is open.</p>
           ) : (
             <Table label="Queues">
-              <thead>
-                <tr>
-                  <th scope="col" className={headCell}>
-                    Queue
-                  </th>
-                  <th scope="col" className={`${headCell} text-right`}>
-                    Ready
-                  </th>
-                  <th scope="col" className={`${headCell} text-right`}>
-                    Waiting
-                  </th>
-                  <th scope="col" className={`${headCell} text-right`}>
-                    Retrying
-                  </th>
-                  <th scope="col" className={`${headCell} text-right`}>
-                    Running
-                  </th>
-                  <th scope="col" className={headCell}>
-                    Oldest ready
-                  </th>
-                </tr>
-              </thead>
+              <Head
+                columns={['Queue', 'Ready', 'Waiting', 'Retrying', 'Running', 'Oldest ready']}
+                numbers={['Ready', 'Waiting', 'Retrying', 'Running']}
+              />
               <tbody>
                 {queues.map((queue) => (
                   <tr key={queue.name}>

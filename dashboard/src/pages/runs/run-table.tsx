@@ -1,33 +1,19 @@
 import type { Run } from '../../api/client.ts'
-import { headCell, Table } from '../../parts/table.tsx'
+import { Head } from '../../parts/head.tsx'
+import { Table } from '../../parts/table.tsx'
 import { type ListedTime, RunRow } from './run-row.tsx'
 
 /** Where there is little room, what has no column is told under the job. */
 export function RunTable({ runs, time }: { runs: readonly Run[]; time: ListedTime }) {
+  const when = time === 'end' ? 'Ended' : 'Planned'
   return (
     <Table label="Runs">
-      <thead>
-        <tr>
-          <th scope="col" className={headCell}>
-            Run of
-          </th>
-          <th scope="col" className={headCell}>
-            State
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Trigger
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            {time === 'end' ? 'Ended' : 'Planned'}
-          </th>
-          <th scope="col" className={`${headCell} text-right max-md:hidden`}>
-            Took
-          </th>
-          <th scope="col" className={`${headCell} text-right max-lg:hidden`}>
-            Attempt
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={['Run of', 'State', 'Trigger', when, 'Took', 'Attempt']}
+        numbers={['Took', 'Attempt']}
+        middle={['Trigger', when, 'Took']}
+        wide={['Attempt']}
+      />
       <tbody>
         {runs.map((run) => (
           <RunRow key={run.id} run={run} time={time} />

@@ -2,9 +2,8 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'wouter'
 import type { Result } from '../../../../src/http-client/index.js'
 import type { Schedule } from '../../api/client.ts'
-import { Card } from '../../parts/card.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Pager } from '../../parts/pager.tsx'
+import { PagedCard } from '../../parts/paged-card.tsx'
 import { ChangedField } from '../../schedules/changed-field.tsx'
 import { changedValues } from '../../schedules/changed-values.ts'
 import { zoneOf } from '../../schedules/timing-words.ts'
@@ -23,7 +22,7 @@ export function ChangeLog({ schedule: { name, timing } }: { schedule: Schedule }
   const query = useQuery(changesQuery(name, pageToken))
   const zone = zoneOf(timing)
   return (
-    <Card title="Change log">
+    <PagedCard title="Change log" field={PAGE} pageToken={pageToken} next={query.data?.nextPageToken}>
       <Loaded query={query}>
         {({ changes }) => (
           <>
@@ -43,15 +42,7 @@ export function ChangeLog({ schedule: { name, timing } }: { schedule: Schedule }
           </>
         )}
       </Loaded>
-      <div className="px-4 py-3 empty:hidden">
-        <Pager
-          pageToken={pageToken}
-          next={query.data?.nextPageToken ?? null}
-          field={PAGE}
-          label="Pages of the change log"
-        />
-      </div>
-    </Card>
+    </PagedCard>
   )
 }
 

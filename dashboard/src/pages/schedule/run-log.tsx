@@ -2,10 +2,10 @@ import { useQuery } from '@tanstack/react-query'
 import { useSearchParams } from 'wouter'
 import type { Result } from '../../../../src/http-client/index.js'
 import type { Schedule } from '../../api/client.ts'
-import { Card } from '../../parts/card.tsx'
+import { Head } from '../../parts/head.tsx'
 import { Loaded } from '../../parts/loaded.tsx'
-import { Pager } from '../../parts/pager.tsx'
-import { bodyCell, headCell, Table } from '../../parts/table.tsx'
+import { PagedCard } from '../../parts/paged-card.tsx'
+import { bodyCell, Table } from '../../parts/table.tsx'
 import { zoneOf } from '../../schedules/timing-words.ts'
 import { count } from '../../time/format.ts'
 import { historyQuery } from './queries.ts'
@@ -23,7 +23,7 @@ export function RunLog({ schedule: { name, timing } }: { schedule: Schedule }) {
   const query = useQuery(historyQuery(name, pageToken))
   const zone = zoneOf(timing)
   return (
-    <Card title="Run log">
+    <PagedCard title="Run log" field={PAGE} pageToken={pageToken} next={query.data?.nextPageToken}>
       <Loaded query={query}>
         {({ entries }) =>
           entries.length === 0 ? (
@@ -39,46 +39,19 @@ export function RunLog({ schedule: { name, timing } }: { schedule: Schedule }) {
           )
         }
       </Loaded>
-      <div className="px-4 py-3 empty:hidden">
-        <Pager
-          pageToken={pageToken}
-          next={query.data?.nextPageToken ?? null}
-          field={PAGE}
-          label="Pages of the run log"
-        />
-      </div>
-    </Card>
+    </PagedCard>
   )
 }
 
 function Entries({ entries, zone }: { entries: readonly Entry[]; zone: string | undefined }) {
   return (
     <Table label="Run log">
-      <thead>
-        <tr>
-          <th scope="col" className={headCell}>
-            Plan time
-          </th>
-          <th scope="col" className={headCell}>
-            Status
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Trigger
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Started
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Finished
-          </th>
-          <th scope="col" className={`${headCell} text-right max-md:hidden`}>
-            Took
-          </th>
-          <th scope="col" className={`${headCell} max-lg:hidden`}>
-            Totals
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={['Plan time', 'Status', 'Trigger', 'Started', 'Finished', 'Took', 'Totals']}
+        numbers={['Took']}
+        middle={['Trigger', 'Started', 'Finished', 'Took']}
+        wide={['Totals']}
+      />
       <tbody>
         {entries.map((entry) =>
           entry.run === null ? (

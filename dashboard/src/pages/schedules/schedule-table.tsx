@@ -1,5 +1,6 @@
 import type { FoundSchedule } from '../../api/client.ts'
-import { headCell, Table } from '../../parts/table.tsx'
+import { Head } from '../../parts/head.tsx'
+import { Table } from '../../parts/table.tsx'
 import { ScheduleRow } from './schedule-row.tsx'
 import type { FilterChange } from './use-filter.ts'
 
@@ -12,28 +13,11 @@ export interface ScheduleTableProps {
 export function ScheduleTable({ schedules, onFilter }: ScheduleTableProps) {
   return (
     <Table label="Schedules">
-      <thead>
-        <tr>
-          <th scope="col" className={headCell}>
-            Schedule
-          </th>
-          <th scope="col" className={headCell}>
-            State
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Timing
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Next
-          </th>
-          <th scope="col" className={`${headCell} max-lg:hidden`}>
-            Job
-          </th>
-          <th scope="col" className={`${headCell} max-lg:hidden`}>
-            Group
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={['Schedule', 'State', 'Timing', 'Next', 'Job', 'Group']}
+        middle={['Timing', 'Next']}
+        wide={['Job', 'Group']}
+      />
       <tbody>
         {schedules.map((schedule) => (
           <ScheduleRow key={schedule.id} schedule={schedule} onFilter={onFilter} />

@@ -1,5 +1,6 @@
 import { Badge, type Tone } from '../../parts/badge.tsx'
-import { bodyCell, headCell, Table } from '../../parts/table.tsx'
+import { Head } from '../../parts/head.tsx'
+import { bodyCell, Table } from '../../parts/table.tsx'
 import { Moment } from '../../time/moment.tsx'
 import type { Token } from './queries.ts'
 import { RevokeToken } from './revoke-token.tsx'
@@ -10,28 +11,12 @@ const TONES: Readonly<Record<Token['state'], Tone>> = { live: 'good', expired: '
 export function TokenTable({ tokens }: { tokens: readonly Token[] }) {
   return (
     <Table label="Tokens">
-      <thead>
-        <tr>
-          <th scope="col" className={headCell}>
-            Token of
-          </th>
-          <th scope="col" className={headCell}>
-            State
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            May
-          </th>
-          <th scope="col" className={`${headCell} max-md:hidden`}>
-            Last used
-          </th>
-          <th scope="col" className={`${headCell} max-lg:hidden`}>
-            Ends
-          </th>
-          <th scope="col" className={headCell}>
-            <span className="sr-only">Action</span>
-          </th>
-        </tr>
-      </thead>
+      <Head
+        columns={['Token of', 'State', 'May', 'Last used', 'Ends', 'Action']}
+        middle={['May', 'Last used']}
+        wide={['Ends']}
+        heard={['Action']}
+      />
       <tbody>
         {tokens.map((token) => (
           <TokenRow key={token.id} token={token} />
