@@ -15,8 +15,7 @@ export async function benchCalls(
   rounds: number,
   print: (line: string) => void,
 ): Promise<string[]> {
-  const isOffered = await readOffered(server)
-  const all = pages.flatMap(({ calls }) => calls).filter(isOffered)
+  const all = pages.flatMap(({ calls }) => calls)
   const times = new Map<Call, number[]>(all.map((call) => [call, []]))
   const bytes = new Map<Call, number>()
   const problems = new Map<Call, string>()
@@ -33,7 +32,7 @@ export async function benchCalls(
   const slow: string[] = []
   print('| page | call | first | median | p95 | worst | kB |\n| --- | --- | --- | --- | --- | --- | --- |')
   for (const { page, calls } of pages) {
-    for (const call of calls.filter(isOffered)) {
+    for (const call of calls) {
       const [first, ...warm] = times.get(call)!
       const sorted = warm.sort((a, b) => a - b)
       const figures = [first!, at(sorted, 0.5), at(sorted, 0.95), sorted.at(-1)!].map((ms) =>
@@ -66,27 +65,4 @@ async function ask(
   const text = await response.text()
   const problem = response.ok ? null : `answered with ${response.status}: ${text}`
   return { ms: performance.now() - startedAt, length: text.length, problem }
-}
-
-/** Whether the server knows a route and its options: pages may be measured before, and after, what they ask for is there. */
-async function readOffered({ url, token }: RunningServer): Promise<(call: Call) => boolean> {
-  const response = await fetch(`${url}/openapi.json`, { headers: { authorization: `Bearer ${token}` } })
-  const { paths } = (await response.json()) as {
-    paths: Record<string, Record<string, { parameters?: { name: string }[] }>>
-  }
-  const routes = Object.entries(paths).map(([route, methods]) => ({
-    pattern: new RegExp(`^${route.replace(/^\/api\/v1/, '').replace(/\{\w+\}/g, '[^/]+')}$`),
-    methods,
-  }))
-  return ({ path, body }) => {
-    const [place = '', options = ''] = path.split('?')
-    const operation = routes.find(({ pattern }) => pattern.test(place))?.methods[
-      body === undefined ? 'get' : 'post'
-    ]
-    const names = operation?.parameters?.map(({ name }) => name) ?? []
-    return (
-      operation !== undefined &&
-      [...new URLSearchParams(options).keys()].every((name) => names.includes(name))
-    )
-  }
 }

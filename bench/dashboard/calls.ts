@@ -89,6 +89,7 @@ const overview = ({ filledAt, openedAt }: Known): Call[] => [
   {
     what: 'forecast of an hour by minutes',
     path: query('/forecast', { from: new Date(floor(openedAt, 60_000)).toISOString(), bucket: '1 minute' }),
+    plan: 'Those due first by `cursors_for_waking`, and of the schedules a sample: what it finds stands for all.',
   },
   { what: 'throughput and lateness of an hour', path: '/stats/history' },
   {
@@ -97,6 +98,7 @@ const overview = ({ filledAt, openedAt }: Known): Call[] => [
       from: new Date(filledAt.getTime() - DAY_MS).toISOString(),
       bucket: '15 minutes',
     }),
+    plan: 'A row for each minute in which something happened: no run is read.',
   },
   {
     what: 'the last failures',
@@ -111,6 +113,12 @@ const schedules = ({ middleName }: Known): Call[] => {
     path: query('/schedules', { ...filter, limit: 50 }),
     ...(plan !== undefined && { plan }),
   })
+  const count = (what: string, filter: Record<string, string>, plan?: string): Call => ({
+    what,
+    path: '/schedules/pause',
+    body: { filter, dryRun: true },
+    ...(plan !== undefined && { plan }),
+  })
   const from = (what: string, filter: Record<string, string>, name: string, plan?: string): Call =>
     list(what, { ...filter, pageToken: writeToken({ list: 'schedules', filter }, ['0', name]) }, plan)
   return [
@@ -121,7 +129,11 @@ const schedules = ({ middleName }: Known): Call[] => {
       middleName,
       'The same from a name on: a token is a place in the index, so that no page before it is read.',
     ),
-    list('first page, with what became of the last thirty plan times of each', { recent: '30' }),
+    list(
+      'first page, with what became of the last thirty plan times of each',
+      { recent: '30' },
+      'The page, and for each of its schedules the newest entries of `runs_history` and `skips_history`.',
+    ),
     list('group of 100,000, with the same', { group: 'europe', recent: '30' }),
     list('state active', { state: 'active' }),
     list('state paused, 4%', { state: 'paused' }),
@@ -142,7 +154,7 @@ const schedules = ({ middleName }: Known): Call[] => {
     list(
       'one word, of one schedule',
       { q: '765432' },
-      'Looks at 400 and 4,000 names, then the index of words.',
+      'Looks at 400 names, asks the planner how many have it, then the index of words.',
     ),
     list('one word, of none', { q: 'xylophone' }),
     list('one word, of nearly half', { q: 'tenant' }),
@@ -164,6 +176,13 @@ const schedules = ({ middleName }: Known): Call[] => {
     list('a word of an eighth that come last, and a state', { q: 'warehouse', state: 'paused' }),
     list('a word that is frequent, and the state broken', { q: 'invoices', state: 'broken' }),
     list('a letter', { q: 's' }),
+    count('how many there are to pause', {}),
+    count('how many there are to pause in a group of 100,000', { group: 'europe' }),
+    count(
+      'how many there are to pause of an eighth that have a word',
+      { q: 'warehouse' },
+      'The rows of all that have it, by the index of words.',
+    ),
   ]
 }
 
@@ -181,7 +200,11 @@ const oneSchedule = (name: string, { filledAt }: Known): Call[] => {
       path: query(`${of}/history`, { limit: 50 }),
       ...(isBusy && { plan: 'The newest entries of `runs_history` and `skips_history`, joined in order.' }),
     },
-    { what: 'timeline', path: query(`${of}/timeline`, { before: 30, after: 30 }) },
+    {
+      what: 'timeline',
+      path: query(`${of}/timeline`, { before: 30, after: 30 }),
+      ...(isBusy && { plan: 'Decided plan times by the same two indexes; those to come are computed.' }),
+    },
     {
       what: 'the run that is open',
       path: query('/runs', { schedule: name, state: 'pending,running,retrying', limit: 1 }),
@@ -290,10 +313,12 @@ const calendar = ({ openedAt }: Known): Call[] => {
     {
       what: 'a week by hours',
       path: query('/forecast', { ...until(7 * DAY_MS), bucket: '1 hour', by: 'none' }),
+      plan: 'The same sample of schedules, computed through the week.',
     },
     {
       what: 'what is planned in an hour',
       path: query('/forecast/schedules', { ...until(HOUR_MS), limit: 50 }),
+      plan: 'By `cursors_for_waking`, from the beginning of the hour on.',
     },
   ]
 }

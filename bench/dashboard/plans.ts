@@ -33,8 +33,12 @@ export async function writePlans({ server, known }: FilledDatabase): Promise<voi
   })
   const handler = createHandler(escapement, { authenticate: () => ({ name: 'bench', role: 'admin' }) })
   const answer = async ({ path, body }: Call) => {
-    const request = { ...(body !== undefined && { method: 'POST', body: JSON.stringify(body) }) }
-    const response = await handler(new Request(`http://127.0.0.1/api/v1${path}`, request))
+    const request = body !== undefined && {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    }
+    const response = await handler(new Request(`http://127.0.0.1/api/v1${path}`, request || {}))
     if (!response.ok)
       throw new Error(`${path} was answered with ${response.status}: ${await response.text()}`)
     await response.text()
@@ -71,7 +75,7 @@ Written by \`npm run bench:dashboard -- --plans\` on ${new Date().toISOString().
 100,000 are open, and a table of 1,000,000 rows with a transition. Of a call that takes several statements the one that takes longest is shown.
 What each call takes over HTTP is in [performance.md](performance.md#the-dashboard-npm-run-benchdashboard).`
 
-function written(title: string, { path, plan }: Call, plans: readonly Plan[]): string[] {
+function written(title: string, { path, body, plan }: Call, plans: readonly Plan[]): string[] {
   const { ms, lines } = plans.reduce((slowest, plan) => (plan.ms > slowest.ms ? plan : slowest))
   const total = plans.reduce((sum, { ms }) => sum + ms, 0)
   const count = plans.length === 1 ? 'One statement' : `${plans.length} statements`
@@ -79,7 +83,7 @@ function written(title: string, { path, plan }: Call, plans: readonly Plan[]): s
     '',
     `## ${title[0]!.toUpperCase()}${title.slice(1)}`,
     '',
-    `\`GET /api/v1${path.replace(/pageToken=[^&]+/, 'pageToken=…')}\`. ${plan} ${count}, ${inEnglish(total, 1)} ms.`,
+    `\`${body === undefined ? 'GET' : 'POST'} /api/v1${path.replace(/pageToken=[^&]+/, 'pageToken=…')}\`. ${plan} ${count}, ${inEnglish(total, 1)} ms.`,
     '',
     `<details><summary>The plan${plans.length === 1 ? '' : ' of the longest'}, ${inEnglish(ms, 1)} ms</summary>`,
     '',
@@ -97,7 +101,7 @@ async function plansOf(database: Database, asked: readonly Asked[]): Promise<Pla
     const rows = await database.transaction(async (tx) =>
       tx.query<{ 'QUERY PLAN': string }>(`explain (analyze, buffers, costs off) ${text}`, params),
     )
-    const told = rows.map((row) => shortened(row['QUERY PLAN']))
+    const told = rows.map((row) => row['QUERY PLAN'].slice(0, 240))
     const ms = Number(/Execution Time: ([\d.]+)/.exec(told.join('\n'))?.[1])
     const lines = told.filter((line) => !BESIDE_THE_POINT.test(line))
     plans.push({ ms, lines })
@@ -106,9 +110,6 @@ async function plansOf(database: Database, asked: readonly Asked[]): Promise<Pla
 }
 
 const BESIDE_THE_POINT = /^ *(?:Storage: |Index Searches: |Heap Fetches: 0|Sort Method: |Worker |Planning)/
-
-/** The expression of the index of words fills lines. */
-const shortened = (line: string) => line.replace(/array_to_tsvector\(.*\) @@/, '… @@').slice(0, 240)
 
 const isRead = ({ text }: Asked) =>
   /^\s*(?:with|select|\()/i.test(text) && !/\b(?:insert into|update|delete from|pg_notify)\b/i.test(text)

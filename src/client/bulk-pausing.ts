@@ -156,7 +156,7 @@ async function endPausesOf(parts: VerbParts, { group }: ScheduleFilter): Promise
   await withLocked(parts, names, { action: 'resume', actor: undefined }, async () => {}).catch(() => {})
 }
 
-function count(parts: VerbParts, { q = '', ...filter }: ScheduleFilter, states: readonly string[]) {
+function count(parts: VerbParts, { q = '', ...filter }: ScheduleFilter, states: BulkVerb['states']) {
   return countSchedules(parts.store, {
     ...filter,
     group: parts.group ?? filter.group,

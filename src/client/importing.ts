@@ -17,6 +17,7 @@ import {
   insertRows,
   lockAll,
   lockExports,
+  lockWords,
   recordImport,
   wakeAll,
 } from '../store/queries/importing.js'
@@ -94,6 +95,7 @@ async function makeRoom(session: Session, manifest: ExportManifest): Promise<boo
   const away = await findMove(session)
   if (away) {
     expectReturn(manifest, away)
+    await lockWords(session)
     await lockAll(session)
     await thaw(session)
     await emptyAll(session)

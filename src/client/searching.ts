@@ -82,7 +82,7 @@ export async function searchSchedules(parts: VerbParts, options: SearchOptions):
     limit,
     from,
     looks: ranges.flatMap((_, part) => looksAt(parts, filter, { ranges, part, limit })),
-    positionOf: ({ name }) => ({ part: ranges.findIndex((range) => isIn(range, name)), from: after(name) }),
+    positionOf: ({ name }) => behind(ranges, name),
   })
   const recent = count === undefined ? undefined : await readRecent(parts, rows, count)
   return {
@@ -112,6 +112,10 @@ function rangesOf(q: string): NameRange[] {
     { from: '', until: beginning },
     { from: until, until: null },
   ]
+}
+
+function behind(ranges: readonly NameRange[], name: string): Position {
+  return { part: ranges.findIndex((range) => isIn(range, name)), from: after(name) }
 }
 
 function isIn({ from, until }: NameRange, name: string): boolean {
@@ -153,7 +157,9 @@ function looksAt(
   const byWords: LookFrom<ScheduleRow, Position> = async (position, most) => {
     if (position.part !== part || (await expect()) > MOST_BY_WORDS) return null
     const except = ranges.length > 1 ? ranges[0]! : null
-    return { rows: await findByWords(store, filter, { from: position.from, except, limit: most }), end: null }
+    const look = { from: position.from, except, limit: most, size: LAST_SCATTERED_LOOK }
+    const { rows, through } = await findByWords(store, filter, look)
+    return { rows, end: through === null ? null : behind(ranges, through) }
   }
   return [first, nearby, byWords, byName(LAST_SCATTERED_LOOK)]
 }

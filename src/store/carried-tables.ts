@@ -24,10 +24,10 @@ export const CARRIED_TABLES = [
 export type CarriedTable = (typeof CARRIED_TABLES)[number]
 
 /**
- * What stays: the schema's own record, what processes say of themselves, and rows that were set aside in a version that only
- * their own database has.
+ * What stays: the schema's own record, what follows from schedules, what processes say of themselves, and rows that were set
+ * aside in a version that only their own database has.
  */
-export const LEFT_TABLES = ['migrations', 'workers', 'transition_quarantine'] as const
+export const LEFT_TABLES = ['migrations', 'schedule_words', 'workers', 'transition_quarantine'] as const
 
 /** Rows of a table that stay as well: sessions of browsers. */
 export const CARRIED_ROWS: Partial<Record<CarriedTable, string>> = { tokens: 'parent_id is null' }

@@ -51,6 +51,10 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     runs_open_pkey: 'PRIMARY KEY USING btree (id)',
     runs_retrying: `INDEX USING btree (id) WHERE (state = 'retrying'::text)`,
   },
+  schedule_words: {
+    schedule_words_pkey: 'PRIMARY KEY USING btree (schedule_id)',
+    schedules_by_words: 'INDEX USING gin (words)',
+  },
   schedules: {
     schedules_by_end_of_pause: `INDEX USING btree (state_until) WHERE ((state = ANY (ARRAY['paused'::text, 'broken'::text])) AND (state_until IS NOT NULL))`,
     schedules_by_group: 'INDEX USING btree ("group", name) WHERE ("group" IS NOT NULL)',
@@ -59,7 +63,6 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     schedules_by_job_and_state: 'INDEX USING btree (job, state, name)',
     schedules_by_source: 'INDEX USING btree (source, name) WHERE (source IS NOT NULL)',
     schedules_by_state: 'INDEX USING btree (state, name)',
-    schedules_by_words: `INDEX USING gin (array_to_tsvector(array_remove(regexp_split_to_array((lower((((((((name || ' '::text) || "left"(job, 200)) || ' '::text) || COALESCE("group", ''::text)) || ' '::text) || COALESCE("left"(description, 500), ''::text)) COLLATE "default")) COLLATE "C"), '[\\t-\\r -/:-@[-\`{-~]+'::text), ''::text)))`,
     schedules_by_zone_data: `INDEX USING btree (zone_data, id) WHERE ((state = 'active'::text) AND (zone_data IS NOT NULL))`,
     schedules_name_is_unique: 'UNIQUE USING btree (name)',
     schedules_pkey: 'PRIMARY KEY USING btree (id)',

@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest'
-import { every, type RunSearchOptions, type SearchOptions } from '../../src/index.js'
+import { wordsOf as readWords } from '../../src/client/searching.js'
+import { every, type RunSearchOptions, type ScheduleState, type SearchOptions } from '../../src/index.js'
 import type { Param } from '../../src/store/database.js'
 import {
   findInStates,
@@ -8,7 +9,12 @@ import {
   lookInSchedules,
   type RunFilter,
 } from '../../src/store/queries/run-search.js'
-import { findByWords, lookForSchedules, type SearchFilter } from '../../src/store/queries/schedule-search.js'
+import {
+  countSchedules,
+  findByWords,
+  lookForSchedules,
+  type SearchFilter,
+} from '../../src/store/queries/schedule-search.js'
 import type { Session } from '../../src/store/store.js'
 import { createHarness, type Harness } from '../../src/testing/harness.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
@@ -18,6 +24,7 @@ const COUNT = 6_000
 const schema = freshSchemaName()
 const query = async <Row>(text: string, params?: readonly Param[]) =>
   (await sharedDatabase()).query<Row>(text.replaceAll('{schema}', `"${schema}"`), params)
+const session: Session = { now: () => NOW, query }
 let h: Harness
 let schedules: {
   id: string
@@ -82,7 +89,7 @@ beforeAll(async () => {
        timestamptz '2026-02-20Z' + row_number() over (order by r.id) / 3 * interval '1 second'
      from {schema}.runs_asked as r where not exists (select from {schema}.runs_open as o where o.id = r.id)`,
   )
-  for (const table of ['schedules', 'cursors', 'runs_asked', 'runs_open', 'runs_ended']) {
+  for (const table of ['schedules', 'schedule_words', 'cursors', 'runs_asked', 'runs_open', 'runs_ended']) {
     await query(`vacuum analyze {schema}.${table}`)
   }
   schedules = await query('select id, name, job, "group", state, description from {schema}.schedules')
@@ -148,7 +155,7 @@ describe('a page reads little more than itself', () => {
   })
 
   it('of schedules that have a word, by the index of words', async () => {
-    const beyond = { from: 'late', except: null, limit: 101 }
+    const beyond = { from: 'late', except: null, limit: 101, size: 101 }
     const { rows, indexes } = await readBy((session) =>
       findByWords(session, { words: ['week', 'NUM'] }, beyond),
     )
@@ -247,6 +254,37 @@ describe('the pages of a long list', () => {
       return { entries, nextPageToken }
     }
     expect((await all(search, options)).map(({ name }) => name)).toEqual(expected(options))
+  })
+
+  it('of a state and a word are found in portions of those that have the word', async () => {
+    const wanted = expected({ q: 'late', state: 'paused' })
+    const found: string[] = []
+    const portions: number[] = []
+    for (let from = ''; ; ) {
+      const look = { from, except: null, limit: 100, size: 100 }
+      const { rows, through } = await findByWords(session, { words: ['LATE'], state: 'paused' }, look)
+      found.push(...rows.map(({ name }) => name))
+      portions.push(rows.length)
+      if (through === null) break
+      from = `${through}\u0001`
+    }
+    expect(found).toEqual(wanted)
+    expect(portions.length).toBeGreaterThan(1)
+  })
+
+  it.each<ScheduleState[]>([
+    ['active'],
+    ['active', 'broken'],
+    ['paused', 'broken'],
+    ['finished'],
+    ['active', 'paused', 'broken', 'finished'],
+  ])('are counted by states: %s %s', async (...states) => {
+    for (const q of ['', 'late', 'even ONES', 'nothing']) {
+      for (const more of [{}, { group: 'large' }, { job: 'odd' }]) {
+        const wanted = states.flatMap((state) => expected({ q, state, ...more }))
+        expect(await countSchedules(session, { words: readWords(q), states, ...more })).toBe(wanted.length)
+      }
+    }
   })
 
   it('hold what is asked for in any script', async () => {

@@ -48,6 +48,30 @@ describe('migrate', () => {
     expect(await escapement.schedules.list()).toEqual([])
   })
 
+  it('finds schedules by their words that were there before', async () => {
+    const plan = await migrate(database, schema, { dryRun: true })
+    const before = { ...plan, migrations: plan.migrations.filter(({ number }) => number < 16) }
+    await database.transaction(async (tx) => {
+      await tx.script(statementsOf(before))
+      await tx.script(`
+        insert into "${schema}".schedules (id, name, version, job, input, queue, priority, "group", scopes, timing, policies, description,
+          source, start_at, state, state_since, ledger_from, created_at, updated_at)
+        select gen_random_uuid(), 'n' || n, 1, 'noop', 'null', 'default', 0, 'tenant', '{global}', '{}', '{}', 'The Number ' || n,
+          'code', now(), 'active', now(), now(), now(), now()
+        from generate_series(1, 3) as n;`)
+    })
+    await migrate(database, schema)
+    const words = `select name, job, "group", source, words::text from "${schema}".schedule_words order by name`
+    const labels = { job: 'noop', group: 'tenant', source: 'code' }
+    expect(await database.query(words)).toEqual(
+      [1, 2, 3].map((n) => ({
+        name: `n${n}`,
+        ...labels,
+        words: `'${n}' 'n${n}' 'noop' 'number' 'tenant' 'the'`,
+      })),
+    )
+  })
+
   it('carries runs of every state over into their parts', async () => {
     const plan = await migrate(database, schema, { dryRun: true })
     const before = { ...plan, migrations: plan.migrations.filter(({ number }) => number < 9) }

@@ -40,6 +40,11 @@ export async function countContents(session: Session): Promise<Contents> {
 
 const ALL_TABLES = CARRIED_TABLES.map((table) => `{schema}.${table}`).join(', ')
 
+/** Before all else, as whoever searches does: it is to be emptied too, where nobody writes since everything was moved away. */
+export async function lockWords(session: Session): Promise<void> {
+  await session.query('lock table {schema}.schedule_words in access exclusive mode')
+}
+
 /** Nobody reads or writes any of it until the transaction has ended. */
 export async function lockAll(session: Session): Promise<void> {
   await session.query(`lock table ${ALL_TABLES}, {schema}.transition_quarantine in access exclusive mode`)
@@ -47,7 +52,7 @@ export async function lockAll(session: Session): Promise<void> {
 
 /** What was set aside goes too: it was said of fields whose numbers are others from here on. */
 export async function emptyAll(session: Session): Promise<void> {
-  await session.query(`truncate ${ALL_TABLES}, {schema}.transition_quarantine`)
+  await session.query(`truncate ${ALL_TABLES}, {schema}.schedule_words, {schema}.transition_quarantine`)
 }
 
 /** The same where there is next to nothing, in less time. */
@@ -109,7 +114,7 @@ export async function endForeignLeases(session: Session): Promise<void> {
 
 /** So that the first statements after it are planned for what there is. */
 export async function analyzeAll(session: Session): Promise<void> {
-  await session.query(`analyze ${ALL_TABLES}`)
+  await session.query(`analyze ${ALL_TABLES}, {schema}.schedule_words`)
 }
 
 export async function wakeAll(session: Session, { channel }: Store): Promise<void> {

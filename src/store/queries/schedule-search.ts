@@ -23,11 +23,9 @@ export interface NameRange {
 
 /** What separates words: all of ASCII that is neither letter nor digit. */
 const BETWEEN_WORDS = '[\\t-\\r -/:-@[-`{-~]+'
-/** Cut, since neither an index nor a word in it may be of any length. */
+/** What the words are of, as `words_of` in the schema has it. */
 const TEXT = `lower((s.name || ' ' || left(s.job, 200) || ' ' || coalesce(s."group", '') || ' ' ||
   coalesce(left(s.description, 500), '')) collate "default") collate "C"`
-/** As the index `schedules_by_words` has them. */
-const WORDS = `array_to_tsvector(array_remove(regexp_split_to_array(${TEXT}, '${BETWEEN_WORDS}'), ''))`
 
 /** One for each index that gives a filter in the order of names. */
 const PATHS = {
@@ -65,6 +63,14 @@ const ALL_OF_IT = `(
   where s.id = found.id limit 1
 ) as s`
 
+/** With the name that was looked at last, where there may be more. */
+const FOUND_IN_FULL = `
+  select s.*, looked.through
+  from (select case when count(*) = $2 then max(name) end as through from w) as looked
+  left join found on true
+  left join lateral ${ALL_OF_IT} on true
+  order by found.name`
+
 const LOOKS = Object.fromEntries(
   Object.entries(PATHS).map(([path, condition]) => [
     path,
@@ -77,11 +83,7 @@ const LOOKS = Object.fromEntries(
        select w.id, w.name from w where ${IS_WANTED} and (cardinality($8) = 0 or w.text ~ all (${PATTERNS}))
        order by w.name limit $3
      )
-     select s.*, looked.through
-     from (select case when count(*) = $2 then max(name) end as through from w) as looked
-     left join found on true
-     left join lateral ${ALL_OF_IT} on true
-     order by found.name`,
+     ${FOUND_IN_FULL}`,
   ]),
 ) as Record<keyof typeof PATHS, string>
 
@@ -120,76 +122,81 @@ export async function expectByWords(session: Session, words: readonly string[]):
 }
 
 const EXPECT_BY_WORDS = `explain (format json)
-  select from {schema}.schedules as s where ${WORDS} @@ lower($1 collate "default")::tsquery`
+  select from {schema}.schedule_words as w where w.words @@ lower($1 collate "default")::tsquery`
 
 /**
  * The first `limit` schedules that the filter asks for, from the name `from` on and not in the range `except`, of those that have
- * its words: all of those are read.
+ * its words: all of those are read. Of a state it looks at the first `size` of them.
  */
 export async function findByWords(
   session: Session,
   filter: SearchFilter,
-  { from, except, limit }: { from: string; except: NameRange | null; limit: number },
-): Promise<ScheduleRow[]> {
-  const labels = LABELS.filter((label) => filter[label] !== undefined)
-  const rows = await session.query<ScheduleRow>(findByWordsSql(labels), [
+  { from, except, limit, size }: { from: string; except: NameRange | null; limit: number; size: number },
+): Promise<SchedulesFound> {
+  const rows = await session.query<ScheduleRow & { through: string | null }>(FIND_BY_WORDS, [
     from,
+    filter.state === undefined ? limit : size,
     limit,
+    ...labelsOf(filter),
+    queryOf(filter.words),
     except?.from ?? null,
     except?.until ?? null,
-    queryOf(filter.words),
-    ...labels.map((label) => filter[label]!),
   ])
-  return rows.filter(isThere)
+  return { rows: rows.filter(isThere), through: rows[0]!.through }
 }
 
-const LABELS = ['state', 'group', 'job', 'source'] as const
+// Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and the words of every row of
+// those are looked through. The memory is set before it is needed, by the query that the index is asked.
+const hasWords = (param: string) => `w.words @@ (
+  select case when set_config('work_mem', '64MB', true) <> '' then lower(${param} collate "default")::tsquery end
+)`
 
-// Where the bitmap of what was found does not fit into memory, it holds pages instead of rows, and each row of those is
-// split into words again: seconds instead of a tenth of one. The memory is set before it is needed, by the query that
-// the index is asked. `offset 0` keeps the order of names out of it: by their index every schedule would be split into words.
-// Only what is asked for is taken out of the rows: to take out all labels of 100,000 takes a quarter of the time.
-function findByWordsSql(labels: readonly (typeof LABELS)[number][]): string {
-  return `
-  with found as materialized (
-    select w.id, w.name
-    from (
-      select s.id, s.name${labels.map((label) => `, s."${label}"`).join('')}
-      from {schema}.schedules as s
-      where ${WORDS} @@ (
-        select case when set_config('work_mem', '64MB', true) <> '' then lower($5 collate "default")::tsquery end
-      )
-      offset 0
-    ) as w
-    where w.name >= $1 and ($3::text is null or w.name < $3 or w.name >= $4)
-      ${labels.map((label, index) => `and w."${label}" = $${index + 6}`).join(' ')}
+const FIND_BY_WORDS = `
+  with w as materialized (
+    select w.schedule_id as id, w.name
+    from {schema}.schedule_words as w
+    where ${hasWords('$8')} and ($5::text is null or w."group" = $5) and ($6::text is null or w.job = $6)
+      and ($7::text is null or w.source = $7) and w.name >= $1 and ($9::text is null or w.name < $9 or w.name >= $10)
     order by w.name limit $2
+  ),
+  found as materialized (
+    select w.id, w.name
+    from w left join lateral (select s.state from {schema}.schedules as s where s.id = w.id limit 1) as s on $4::text is not null
+    where $4 is null or s.state = $4
+    order by w.name limit $3
   )
-  select s.* from found cross join lateral ${ALL_OF_IT}
-  order by found.name`
-}
+  ${FOUND_IN_FULL}`
 
 /** All that the filter finds in one of the states, however many. */
 export async function countSchedules(
   session: Session,
-  { words, group, job, source, states }: Omit<SearchFilter, 'state'> & { states: readonly string[] },
+  { words, group, job, source, states }: Omit<SearchFilter, 'state'> & { states: readonly ScheduleState[] },
 ): Promise<number> {
-  const labels = [states, group ?? null, job ?? null, source ?? null]
-  const [row] =
-    words.length === 0
-      ? await session.query<{ count: number }>(COUNT, labels)
-      : await session.query<{ count: number }>(`${COUNT} and ${HAS_WORDS}`, [...labels, queryOf(words)])
+  const labels = [group ?? null, job ?? null, source ?? null]
+  if (words.length === 0) {
+    const [row] = await session.query<{ count: number }>(`${COUNT_IN.schedules} and w.state = any ($4)`, [
+      ...labels,
+      states,
+    ])
+    return row!.count
+  }
+  // Most schedules are active: the others are fewer names to compare with.
+  const isOf = !states.includes('active')
+  const [row] = await session.query<{ count: number }>(
+    `${COUNT_IN.schedule_words} and ${hasWords('$5')}
+       and ${isOf ? '' : 'not '}exists (select from {schema}.schedules as s where s.name = w.name and s.state = any ($4))`,
+    [...labels, isOf ? states : STATES.filter((state) => !states.includes(state)), queryOf(words)],
+  )
   return row!.count
 }
 
-const COUNT = `
-  select count(*)::int as count from {schema}.schedules as s
-  where s.state = any ($1) and ($2::text is null or s."group" = $2) and ($3::text is null or s.job = $3)
-    and ($4::text is null or s.source = $4)`
+const STATES: readonly ScheduleState[] = ['active', 'paused', 'broken', 'finished']
 
-const HAS_WORDS = `${WORDS} @@ (
-  select case when set_config('work_mem', '64MB', true) <> '' then lower($5 collate "default")::tsquery end
-)`
+const countIn = (table: string) => `
+  select count(*)::int as count from {schema}.${table} as w
+  where ($1::text is null or w."group" = $1) and ($2::text is null or w.job = $2) and ($3::text is null or w.source = $3)`
+
+const COUNT_IN = { schedules: countIn('schedules'), schedule_words: countIn('schedule_words') }
 
 /** Beginnings of all of these. */
 function queryOf(words: readonly string[]): string {
