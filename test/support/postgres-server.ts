@@ -15,6 +15,8 @@ export interface PostgresServer {
   readonly pid: number
   /** Fast shutdown; the data stay until `remove`. */
   stop(): Promise<void>
+  /** Immediate shutdown: its processes are told to drop everything, and the next start recovers. */
+  stopImmediately(): Promise<void>
   /** SIGKILL of the postmaster, as a crashed host would. */
   kill(): Promise<void>
   /** Starts it again on the same port and data. */
@@ -103,6 +105,7 @@ export async function startPostgres({
       return child.pid!
     },
     stop,
+    stopImmediately: () => end('SIGQUIT'),
     kill: () => end('SIGKILL'),
     restart: () => stop().then(launch),
     async remove() {
