@@ -1,0 +1,202 @@
+/**
+ * What must, may and must not have become of each plan time, from what the users asked for and were told, and from nothing else. Shares
+ * no code with `src`: where this and the scheduler agree, two independent computations do.
+ *
+ * A verb took effect at one instant of its window, between the call and the answer; where the answer was lost, between the call and the
+ * look that told what had become of it. Plan times up to that instant belong to what was before it, those after it to what it made. So
+ * plan times inside of a window may have gone either way, and all others could not.
+ */
+import type { Content, Grid, Role } from './cast.js'
+import type { Entry, ObservedEntry, VerbEntry, Window } from './history.js'
+
+/** A stretch in which a schedule was one thing, from a verb's window to the next one's. */
+interface Epoch {
+  content: Content
+  isPaused: boolean
+  from: Window
+  /** Null for one that lasts. */
+  to: Window | null
+  /** Whether its beginning made the schedule, as opposed to changing it. */
+  isCreation: boolean
+}
+
+export interface Expectation {
+  planTime: number
+  /** Those of which it is a plan time; where it is `certain`, there is one. */
+  epochs: Epoch[]
+  isCertain: boolean
+  /** Whether somebody asked to skip it; `maybe` where nobody knows. */
+  isWished: boolean | 'maybe'
+}
+
+export interface Expected {
+  role: Role
+  epochs: Epoch[]
+  /** By plan time. None for `after`, which has no grid. */
+  occurrences: Map<number, Expectation>
+  /** Ranges that somebody asked to backfill, heard or not. */
+  backfills: { from: number; to: number }[]
+  /** Manual runs: those that were promised, and whether there may be others. */
+  promised: Set<string>
+  isTriggerOpen: boolean
+}
+
+/** Instants are in whole milliseconds on both sides: what was rounded must not count. */
+const SLACK_MS = 2
+
+export function expectedOf(role: Role, entries: readonly Entry[], horizon: number): Expected {
+  const own = entries.filter(
+    (entry): entry is VerbEntry | ObservedEntry => entry.type !== 'fault' && entry.name === role.name,
+  )
+  const epochs = epochsOf(own)
+  return {
+    role,
+    epochs,
+    occurrences: occurrencesOf(epochs, wishesOf(own), horizon),
+    backfills: own.flatMap((entry) =>
+      entry.type === 'verb' && entry.verb === 'backfill' && entry.answer !== 'refused'
+        ? [{ from: entry.from!, to: entry.to! }]
+        : [],
+    ),
+    promised: new Set(
+      own.flatMap((entry) =>
+        entry.type === 'verb' && entry.verb === 'trigger' && entry.answer === 'ok' ? [entry.id!] : [],
+      ),
+    ),
+    isTriggerOpen: own.some(
+      (entry) => entry.type === 'verb' && entry.verb === 'trigger' && entry.answer === 'unknown',
+    ),
+  }
+}
+
+interface Standing {
+  content: Content
+  isPaused: boolean
+}
+
+function epochsOf(entries: readonly (VerbEntry | ObservedEntry)[]): Epoch[] {
+  const epochs: Epoch[] = []
+  let standing: Standing | null = null
+  const contents = new Map<number, Content>()
+  const turn = (next: Standing | null, window: Window) => {
+    const current = standing === null ? undefined : epochs.at(-1)
+    if (current) current.to = window
+    if (next) epochs.push({ ...next, from: window, to: null, isCreation: standing === null })
+    standing = next
+  }
+  entries.forEach((entry, index) => {
+    if (entry.type === 'observed') return
+    if (entry.content) contents.set(entry.content.mark, entry.content)
+    if (entry.answer === 'refused' || !CHANGING.has(entry.verb)) return
+    if (entry.answer === 'ok') {
+      const next = after(entry, standing)
+      if (next !== 'same') turn(next, entry)
+      return
+    }
+    // The user looked before asking for anything else.
+    const seen = entries[index + 1]
+    if (seen?.type !== 'observed') throw new Error(`Nobody looked what became of ${JSON.stringify(entry)}`)
+    const window = { t0: entry.t0, t1: seen.t1 }
+    const now = seen.exists ? { content: contents.get(seen.mark!)!, isPaused: seen.isPaused! } : null
+    if (!isSame(now, standing)) turn(now, window)
+  })
+  return epochs
+}
+
+const CHANGING = new Set(['put', 'patch', 'pause', 'resume', 'delete'])
+
+function after(entry: VerbEntry, standing: Standing | null): Standing | null | 'same' {
+  switch (entry.verb) {
+    case 'put':
+    case 'patch':
+      return { content: entry.content!, isPaused: standing?.isPaused ?? false }
+    case 'pause':
+      return standing?.isPaused ? 'same' : { ...standing!, isPaused: true }
+    case 'resume':
+      return standing?.isPaused ? { ...standing, isPaused: false } : 'same'
+    default:
+      return null
+  }
+}
+
+function isSame(a: Standing | null, b: Standing | null): boolean {
+  return a?.content.mark === b?.content.mark && a?.isPaused === b?.isPaused
+}
+
+/** Wishes last until they are taken back or their schedule is deleted. */
+function wishesOf(entries: readonly (VerbEntry | ObservedEntry)[]): Map<number, boolean | 'maybe'> {
+  const wishes = new Map<number, boolean | 'maybe'>()
+  for (const entry of entries) {
+    if (entry.type !== 'verb' || entry.answer === 'refused') continue
+    const isKnown = entry.answer === 'ok'
+    if (entry.verb === 'skip') wishes.set(entry.planTime!, isKnown ? true : 'maybe')
+    if (entry.verb === 'unskip' && wishes.has(entry.planTime!)) {
+      wishes.set(entry.planTime!, isKnown ? false : 'maybe')
+    }
+    if (entry.verb !== 'delete') continue
+    for (const planTime of wishes.keys()) {
+      if (planTime > entry.t0) wishes.set(planTime, isKnown && planTime > entry.t1 ? false : 'maybe')
+    }
+  }
+  return wishes
+}
+
+function occurrencesOf(
+  epochs: readonly Epoch[],
+  wishes: ReadonlyMap<number, boolean | 'maybe'>,
+  horizon: number,
+): Map<number, Expectation> {
+  const found = new Map<number, Expectation>()
+  for (const epoch of epochs) {
+    const { from, to, content, isCreation } = epoch
+    const last = Math.min(horizon, to === null ? Number.POSITIVE_INFINITY : to.t1 + SLACK_MS)
+    // One whose time has passed when it is made is meant to happen; one that is moved into the past may.
+    const isOnce = content.grid.kind === 'once'
+    const isDueAtOnce = isCreation && isOnce
+    const first = isOnce ? Number.NEGATIVE_INFINITY : from.t0 - SLACK_MS
+    for (const planTime of planTimesOf(content, first, last)) {
+      const isCertain =
+        (isDueAtOnce || planTime > from.t1 + SLACK_MS) && (to === null || isBefore(planTime, epoch, to))
+      const known = found.get(planTime)
+      found.set(planTime, {
+        planTime,
+        epochs: [...(known?.epochs ?? []), epoch],
+        isCertain: isCertain && !known,
+        isWished: wishes.get(planTime) ?? false,
+      })
+    }
+  }
+  return found
+}
+
+/** Whether it was over when the next verb came. One that is due at once is, from the answer that made it on. */
+function isBefore(planTime: number, { from }: Epoch, to: Window): boolean {
+  return Math.max(planTime, from.t1) <= to.t0 - SLACK_MS
+}
+
+/** The instants of a content from `first` to `last`, both inclusive. */
+export function planTimesOf(content: Content, first: number, last: number): number[] {
+  const { grid, startAt, endAt, limit } = content
+  if (grid.kind === 'after') return []
+  if (grid.kind === 'once') return grid.at >= first && grid.at <= last ? [grid.at] : []
+  const times: number[] = []
+  const from = startAt ?? first
+  let counted = 0
+  for (let at = Math.ceil(from / 1000) * 1000; at <= last; at += 1000) {
+    if (!isOnGrid(grid, at)) continue
+    counted += 1
+    if ((limit !== undefined && counted > limit) || (endAt !== undefined && at >= endAt)) break
+    if (at >= first) times.push(at)
+  }
+  return times
+}
+
+/** 2001-01-01T00:00:00Z, in seconds: where intervals are counted from. */
+const ANCHOR = 978_307_200
+
+function isOnGrid(grid: Exclude<Grid, { kind: 'once' | 'after' }>, at: number): boolean {
+  const second = at / 1000
+  if (grid.kind === 'every') return (second - ANCHOR) % grid.seconds === 0
+  // Zones that are whole minutes off have the same seconds.
+  return (second % 60) % grid.seconds === 0
+}

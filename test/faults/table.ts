@@ -1,0 +1,62 @@
+import type { OrdealReport } from './ordeal.js'
+
+/** All that a run has shown, and each finding with where to look. */
+export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; folder: string }): string {
+  const { faults, verbs, occurrences, witnesses, findings, longestRecovery } = report
+  const found = (kind: string) => findings.filter((finding) => finding.kind === kind).length
+  const lines: [string, string | number][] = [
+    ...[...faults]
+      .sort(([a], [b]) => (a < b ? -1 : 1))
+      .map(([kind, count]): [string, number] => [`  ${kind}`, count]),
+    ...[...report.notRun].map(([kind, why]): [string, string] => [`  ${kind}`, `not run: ${why}`]),
+  ]
+  const asked = [...verbs].map(([verb, { ok, refused, unknown }]): [string, string] => [
+    `  ${verb}`,
+    `${ok} done, ${refused} refused, ${unknown} unheard`,
+  ])
+  const outcome: [string, string | number][] = [
+    ['occurrences expected', occurrences.expected],
+    ['runs of occurrences', occurrences.runs],
+    ['skips with a legal reason', occurrences.skipped],
+    ['occurrences of DST days', report.dstOccurrences],
+    ['handlers started', witnesses.executions],
+    ['processes started', report.starts],
+    ['transitions', report.transitions],
+    ['counted in a transaction', report.counted],
+    ['links of after chains', report.chained],
+    ['lost', found('lost')],
+    ['doubled', found('doubled')],
+    ['unexpected', found('unexpected')],
+    ['early', found('early')],
+    ['stale completions refused', witnesses.staleRefused],
+    ['stale completions that counted', found('stale')],
+    ['longest lateness', `${(occurrences.longestLateMs / 1000).toFixed(1)} s`],
+    ['longest recovery', `${(longestRecovery.ms / 1000).toFixed(1)} s (${longestRecovery.kind})`],
+    ['at rest after', `${(report.settledMs / 1000).toFixed(1)} s`],
+    ['findings', findings.length],
+  ]
+  const rows = [
+    ['faults injected', [...faults.values()].reduce((sum, count) => sum + count, 0)],
+    ...lines,
+    ['verbs', ''],
+    ...asked,
+    ...outcome,
+  ] as [string, string | number][]
+  const width = Math.max(...rows.map(([name]) => name.length)) + 2
+  const explained = findings
+    .slice(0, 100)
+    .map(({ kind, about, message }) => `${kind}: ${about}\n    ${message}`)
+  return [
+    `\nseed ${seed}`,
+    ...rows.map(([name, value]) => `${name.padEnd(width)}${value}`),
+    ...(findings.length > 0
+      ? [
+          '',
+          ...explained,
+          '',
+          `Look in ${folder}: history.jsonl, witness-*.jsonl, ledger.json, watch.jsonl, node-*.log`,
+        ]
+      : []),
+    '',
+  ].join('\n')
+}

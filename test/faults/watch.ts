@@ -1,0 +1,59 @@
+/** Looks at the tables all the time, past all proxies: whether anything is overdue, and for how long after a fault. */
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { FaultEntry } from './history.js'
+import { openJournal } from './history.js'
+import type { World } from './world.js'
+
+interface Look {
+  at: number
+  /** Cursors that a scheduler ought to have moved, leases that ended, and runs that a worker ought to have begun. */
+  cursors: number
+  leases: number
+  waiting: number
+}
+
+export interface Watch {
+  /** Milliseconds from the end of each fault until nothing was overdue; null where that was never seen. */
+  recoveries(faults: readonly FaultEntry[]): { fault: FaultEntry; ms: number | null }[]
+  stop(): Promise<void>
+}
+
+const OVERDUE = `
+  select (extract(epoch from clock_timestamp()) * 1000)::float8 as at,
+    (select count(*)::int from escapement.cursors as c join escapement.schedules as s on s.id = c.schedule_id
+     where s.state = 'active' and c.wake_at < clock_timestamp() - interval '1.5 seconds') as cursors,
+    (select count(*)::int from escapement.runs_open
+     where state = 'running' and lease_expires_at < clock_timestamp() - interval '1.5 seconds') as leases,
+    (select count(*)::int from escapement.runs_open
+     where state <> 'running' and coalesce(lane, 0) = 0 and eligible_at < clock_timestamp() - interval '3 seconds') as waiting`
+
+export function startWatch(world: World, file: string): Watch {
+  const looks = openJournal<Look>(file)
+  let isStopping = false
+  const watching = (async () => {
+    while (!isStopping) {
+      try {
+        const [look] = await world.query<Look>(OVERDUE)
+        looks.write(look!)
+      } catch {
+        // The database is away, or has no connection left: nobody can see anything then.
+      }
+      await sleep(400)
+    }
+  })()
+  return {
+    recoveries(faults) {
+      return faults.map((fault) => {
+        const healthy = looks.entries.find(
+          (look) => look.at >= fault.t1 && look.cursors + look.leases + look.waiting === 0,
+        )
+        return { fault, ms: healthy ? Math.max(0, healthy.at - fault.t1) : null }
+      })
+    },
+    async stop() {
+      isStopping = true
+      await watching
+      looks.close()
+    },
+  }
+}
