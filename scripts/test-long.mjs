@@ -11,8 +11,7 @@ const files =
     ? chosen
     : [
         'test/processes/two-processes',
-        'test/processes/chaos',
-        'test/processes/workers',
+        'test/faults',
         'test/time',
         'test/behaviour/model',
         'test/behaviour/firing',

@@ -8,7 +8,7 @@ import { freshSchemaName, postgresUrl } from '../support/database.js'
 import { spawnEscapement } from '../support/escapement-process.js'
 
 const config = fileURLToPath(new URL('fixtures/witnessed.config.ts', import.meta.url))
-const SECONDS = process.env.ESCAPEMENT_TEST_LONG ? 60 : 15
+const SECONDS = process.env.ESCAPEMENT_TEST_LONG ? 60 : 5
 
 it(`runs each of ${SECONDS} seconds once with two processes that start at the same instant on an empty database`, async () => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-two-'))
