@@ -65,7 +65,7 @@ const EACH = { catchUp: 'all', grace: '1 minute' } satisfies PolicyFields
 
 /** Plan times that are later than this, and were not decided, may be `missed` under the policies that leave some out. */
 export const SHORT_GRACE_MS = 2_000
-const AFTER_SECONDS = 2
+export const AFTER_SECONDS = 2
 export const BREAKER_FAILURES = 3
 
 /** So many of each kind; the names tell the kind. */

@@ -1,5 +1,5 @@
 /** What belongs to no grid: runs that were asked for, chains, breakers, counters and rows whose time came. */
-import { BREAKER_FAILURES, isAfter, type Role } from '../cast.js'
+import { AFTER_SECONDS, BREAKER_FAILURES, isAfter, type Role } from '../cast.js'
 import type { Entry, VerbEntry } from '../history.js'
 import type { Expected } from '../oracle.js'
 import type { World } from '../world.js'
@@ -48,7 +48,6 @@ export function checkChains(cast: readonly Role[], { runs, names }: Ledger, repo
   for (const [scheduleId, own] of groupBy(runs, (run) => run.scheduleId)) {
     const role = roles.get(names.get(scheduleId ?? '') ?? '')
     if (!role) continue
-    const intervalMs = AFTER_MS
     const inOrder = own.toSorted((a, b) => placeOf(a) - placeOf(b))
     inOrder.forEach((run, index) => {
       const before = inOrder[index - 1]
@@ -56,7 +55,7 @@ export function checkChains(cast: readonly Role[], { runs, names }: Ledger, repo
       links += 1
       if (before.finishedAt === null)
         report('after', run.id, `${role.name} has another run while ${before.id} is open`)
-      else if (run.planTime !== null && run.planTime < before.finishedAt + intervalMs)
+      else if (run.planTime !== null && run.planTime < before.finishedAt + AFTER_SECONDS * 1000)
         report(
           'after',
           run.id,
@@ -69,8 +68,9 @@ export function checkChains(cast: readonly Role[], { runs, names }: Ledger, repo
   return links
 }
 
-const AFTER_MS = 2_000
 const placeOf = ({ planTime, createdAt }: RunRow) => planTime ?? createdAt
+
+const TOGETHER_MS = 1_000
 
 /** A schedule breaks when so many scheduled runs in a row have failed, and not before. */
 export function checkBreakers({ runs, names, breaks }: Ledger, report: Report): void {
@@ -85,9 +85,16 @@ export function checkBreakers({ runs, names, breaks }: Ledger, report: Report): 
           run.finishedAt <= changedAt,
       )
       .sort((a, b) => a.finishedAt! - b.finishedAt! || a.planTime! - b.planTime!)
-    const failed = ended.filter(({ state }) => state === 'failed').length
-    if (failed < BREAKER_FAILURES)
-      report('breaker', scheduleId, `${name} broke at ${at(changedAt)} after ${failed} failed runs`)
+    const last = ended.slice(-BREAKER_FAILURES)
+    const failed = last.filter(({ state }) => state === 'failed')
+    // What ended together with the last failure may have been counted before it or after it.
+    const isWhole = last.every((run) => failed.includes(run) || run.finishedAt! > changedAt - TOGETHER_MS)
+    if (last.length < BREAKER_FAILURES || !isWhole)
+      report(
+        'breaker',
+        scheduleId,
+        `${name} broke at ${at(changedAt)}, and of the last runs ${failed.length} had failed`,
+      )
   }
 }
 
