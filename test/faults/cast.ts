@@ -9,6 +9,7 @@ import type { Random } from './random.js'
 export type Grid =
   | { kind: 'every'; seconds: number }
   | { kind: 'cron'; seconds: number; zone: string }
+  | { kind: 'rrule'; seconds: number }
   | { kind: 'once'; at: number }
   | { kind: 'after'; seconds: number }
 
@@ -25,6 +26,8 @@ export interface Role {
   name: string
   job: string
   scopes: readonly string[]
+  /** Those of one are paused and resumed together. */
+  group?: string
   policies: PolicyFields
   verbs: readonly Verb[]
   grid(random: Random, now: number): Omit<Content, 'mark'>
@@ -34,13 +37,17 @@ export type Verb =
   | 'put'
   | 'patch'
   | 'pause'
+  | 'pause until'
   | 'resume'
+  | 'pause group'
+  | 'resume group'
   | 'skip'
   | 'unskip'
   | 'trigger'
   | 'backfill'
   | 'delete'
   | 'recreate'
+  | 'rename'
 
 const GLOBAL = ['global']
 const ALL_VERBS: readonly Verb[] = [
@@ -49,6 +56,7 @@ const ALL_VERBS: readonly Verb[] = [
   'patch',
   'pause',
   'pause',
+  'pause until',
   'resume',
   'resume',
   'resume',
@@ -57,6 +65,22 @@ const ALL_VERBS: readonly Verb[] = [
   'trigger',
   'backfill',
   'delete',
+  'recreate',
+  'rename',
+]
+
+/** No pause among them that ends by itself: whether one had, when the group was paused, nobody could tell. */
+const GROUP_VERBS: readonly Verb[] = [
+  'pause group',
+  'pause group',
+  'resume group',
+  'resume group',
+  'resume group',
+  'pause',
+  'resume',
+  'patch',
+  'skip',
+  'rename',
   'recreate',
 ]
 
@@ -89,6 +113,15 @@ export function createCast(size: number): Role[] {
       scopes: GLOBAL,
       policies: EACH,
       verbs: ['skip', 'unskip', 'patch'],
+      grid: secondly,
+    })),
+    ...many(4, (index) => ({
+      name: `group-${index}`,
+      job: ['quick', 'count'][index % 2]!,
+      scopes: GLOBAL,
+      group: 'together',
+      policies: EACH,
+      verbs: GROUP_VERBS,
       grid: secondly,
     })),
     ...many(3, (index) => ({
@@ -154,7 +187,13 @@ export const isAfter = ({ name }: Pick<Role, 'name'>) => name.startsWith('after-
 /** One that ends by itself, and so may have nothing left to pause. */
 export const endsByItself = ({ name }: Pick<Role, 'name'>) => /^(once|bounded)-/.test(name)
 
+/** Each has two names, and is called by one of them at a time. */
+export const otherNameOf = (name: string) => (name.endsWith(OTHER) ? roleNameOf(name) : `${name}${OTHER}`)
+export const roleNameOf = (name: string) => (name.endsWith(OTHER) ? name.slice(0, -OTHER.length) : name)
+const OTHER = ':renamed'
+
 function secondly(random: Random): Omit<Content, 'mark'> {
+  if (random.chance(0.2)) return { grid: { kind: 'rrule', seconds: random.pick([2, 3, 5, 7]) } }
   if (random.chance(0.5)) return { grid: { kind: 'every', seconds: random.pick([1, 2, 3, 5, 7]) } }
   const zone = random.pick(['UTC', 'Asia/Kolkata', 'America/St_Johns'])
   return { grid: { kind: 'cron', seconds: random.pick([2, 3, 5, 7, 10]), zone } }

@@ -4,7 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, it, onTestFinished } from 'vitest'
 import { copyOfDist } from './dist-copy.js'
-import { FAULTS } from './nemesis.js'
+import { FAULTS } from './faults.js'
 import { runOrdeal } from './ordeal.js'
 import { PLANTED, plant } from './planted.js'
 import { tableOf } from './table.js'
@@ -26,6 +26,8 @@ it(
       seconds: SECONDS,
       seed,
       nodes: 3,
+      kills: 0,
+      restarts: 0,
       hasSmallDisk: false,
       // Others are at work on this machine: what is found must be no matter of how many.
       patience: 6,

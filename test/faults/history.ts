@@ -23,7 +23,11 @@ export interface VerbEntry extends Window {
   planTime?: number
   from?: number
   to?: number
+  /** Of a pause that ends by itself. */
+  until?: number
   key?: string
+  /** One of several that one call was about, and not the first. */
+  isEcho?: true
   answer: Answer
   code?: string
   message?: string
@@ -40,6 +44,7 @@ export interface ObservedEntry extends Window {
   exists: boolean
   mark?: number
   isPaused?: boolean
+  until?: number | null
   id?: string
 }
 
@@ -49,6 +54,8 @@ export interface FaultEntry extends Window {
   kind: string
   target: string
   detail?: string
+  /** What the process had just sent, where that was waited for. */
+  point?: string
 }
 
 export type Entry = VerbEntry | ObservedEntry | FaultEntry

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { copyOfDist } from './dist-copy.js'
-import { FAULTS } from './nemesis.js'
+import { FAULTS } from './faults.js'
 import { type OrdealReport, type OrdealSettings, runOrdeal } from './ordeal.js'
 import { PLANTED, type PlantedBug, plant } from './planted.js'
 import { tableOf } from './table.js'
@@ -24,6 +24,8 @@ down what they did in files of their own. Then an oracle that shares no code wit
   --faults <names>   only these, by a part of their names, with commas: --faults kill,PostgreSQL; "none" for none at all
   --dist <folder>    the compiled library; dist by default, which is built first
   --keep <folder>    where history, witnesses and the ledger are kept; a new folder in the temporary one by default
+  --kills <n>        at least so many SIGKILLs of processes, in storms with peace between them; by default as it comes
+  --restarts <n>     at least so many restarts of PostgreSQL; by default as it comes
   --small-disk       gives the database a disk in memory that can be filled: as root, where that can be mounted
   --planted <name>   plants a defect in a copy of the library and expects that it is found: "all", or a part of a name
   --help
@@ -41,6 +43,8 @@ const { values } = parseArgs({
     faults: { type: 'string' },
     dist: { type: 'string' },
     keep: { type: 'string' },
+    kills: { type: 'string' },
+    restarts: { type: 'string' },
     'small-disk': { type: 'boolean', default: false },
     planted: { type: 'string' },
     help: { type: 'boolean', default: false },
@@ -50,9 +54,10 @@ const { values } = parseArgs({
 if (values.help) console.log(HELP)
 else await main()
 
-function numberOf(name: 'minutes' | 'seed' | 'processes', fallback: number): number {
+function numberOf(name: 'minutes' | 'seed' | 'processes' | 'kills' | 'restarts', fallback: number): number {
   const given = values[name]
-  const value = given === undefined ? fallback : Number(given)
+  if (given === undefined) return fallback
+  const value = Number(given)
   if (Number.isFinite(value) && value > 0) return value
   console.error(`--${name}: "${given}" – must be a number above 0. See --help.`)
   process.exit(2)
@@ -78,6 +83,8 @@ async function main(): Promise<void> {
     seconds,
     seed,
     nodes: numberOf('processes', 3),
+    kills: numberOf('kills', 0),
+    restarts: numberOf('restarts', 0),
     hasSmallDisk: values['small-disk'],
     patience: 1,
   }

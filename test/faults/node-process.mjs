@@ -1,6 +1,7 @@
 /**
  * One process of the system under test. Its first argument holds, as JSON: `dist` (the library's folder), `database` (by way of its
- * proxy), `direct` (the server itself, for the witness's own clock), `witness` (its file) and `seed`.
+ * proxy), `direct` (the server itself, for the witness's own clock), `witness` (its file), `seed`, and `isPooled` (whether PgBouncer is
+ * on its way).
  *
  * Each start and each end of a handler is a line, synced, in its own file, outside of the system: what ran, and when by the
  * database's clock.
@@ -11,7 +12,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 
-const { dist, database, direct, witness, seed } = JSON.parse(process.argv[2])
+const { dist, database, direct, witness, seed, isPooled } = JSON.parse(process.argv[2])
 const { createEscapement, set } = await import(pathToFileURL(`${dist}/index.js`).href)
 const file = fs.openSync(witness, 'a')
 const nodeId = randomUUID()
@@ -21,31 +22,47 @@ function write(line) {
   fs.fdatasyncSync(file)
 }
 
-let clock
-/** The database's time, or null where it does not answer. */
-async function databaseTime() {
+let connection
+/** An answer of the database past everything that is broken, or undefined where it has none. */
+async function ask(text, params) {
+  let client
   try {
-    clock ??= openClock()
-    const client = await clock
-    const { rows } = await client.query('select extract(epoch from clock_timestamp()) * 1000 as now')
-    return Number(rows[0].now)
+    connection ??= connect()
+    client = await connection
+    return (await client.query(text, params)).rows[0]
   } catch {
-    clock = undefined
-    return null
+    connection = undefined
+    // One that only took too long is still there.
+    client?.end().catch(() => {})
+    return undefined
   }
 }
 
-async function openClock() {
+async function connect() {
   const client = new pg.Client({
     connectionString: direct,
     connectionTimeoutMillis: 1_000,
     query_timeout: 1_000,
   })
   client.on('error', () => {
-    clock = undefined
+    connection = undefined
   })
   await client.connect()
   return client
+}
+
+async function databaseTime() {
+  const row = await ask('select extract(epoch from clock_timestamp()) * 1000 as now')
+  return row ? Number(row.now) : null
+}
+
+/** The lease under which this attempt runs, as long as nobody has taken it. */
+async function leaseOf(run, attempt) {
+  const row = await ask(
+    "select lease_token from escapement.runs_open where id = $1 and attempt = $2 and state = 'running'",
+    [run, attempt],
+  )
+  return row?.lease_token ?? null
 }
 
 /** Whatever the preloaded clock says: this one nobody moves. */
@@ -67,7 +84,8 @@ async function witnessed({ job, run, schedule, scope, planTime, attempt, workerI
     pid: process.pid,
   }
   const startedAt = await databaseTime()
-  write({ what: 'start', ...facts, mono: performance.now(), host: hostTime(), database: startedAt })
+  const lease = await leaseOf(run.id, attempt)
+  write({ what: 'start', ...facts, mono: performance.now(), host: hostTime(), database: startedAt, lease })
   try {
     await work?.()
     write({ what: 'end', ...facts, mono: performance.now(), host: hostTime(), aborted: signal.aborted })
@@ -161,6 +179,8 @@ await escapement.transitions.declare('public.posts', {
 // Whoever started it is gone, and with that the one who would end it.
 process.on('disconnect', () => process.exit(1))
 await escapement.start()
+write({ what: 'ready', node: nodeId, pid: process.pid, isPooled, mode: escapement.database.mode })
+process.send({ isReady: true })
 process.on('SIGTERM', async () => {
   await escapement.close()
   fs.closeSync(file)

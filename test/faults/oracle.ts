@@ -6,8 +6,9 @@
  * look that told what had become of it. Plan times up to that instant belong to what was before it, those after it to what it made. So
  * plan times inside of a window may have gone either way, and all others could not.
  */
-import type { Content, Grid, Role } from './cast.js'
-import type { Entry, ObservedEntry, VerbEntry, Window } from './history.js'
+import type { Content, Role } from './cast.js'
+import { planTimesOf } from './grids.js'
+import type { ObservedEntry, VerbEntry, Window } from './history.js'
 
 /** A stretch in which a schedule was one thing, from a verb's window to the next one's. */
 interface Epoch {
@@ -44,11 +45,12 @@ export interface Expected {
 /** Instants are in whole milliseconds on both sides: what was rounded must not count. */
 const SLACK_MS = 2
 
-export function expectedOf(role: Role, entries: readonly Entry[], horizon: number): Expected {
-  const own = entries.filter(
-    (entry): entry is VerbEntry | ObservedEntry => entry.type !== 'fault' && entry.name === role.name,
-  )
-  const epochs = epochsOf(own)
+export function expectedOf(
+  role: Role,
+  own: readonly (VerbEntry | ObservedEntry)[],
+  horizon: number,
+): Expected {
+  const epochs = epochsOf(own, horizon)
   return {
     role,
     epochs,
@@ -72,20 +74,34 @@ export function expectedOf(role: Role, entries: readonly Entry[], horizon: numbe
 interface Standing {
   content: Content
   isPaused: boolean
+  /** When its pause ends by itself; null for one that does not. */
+  until: number | null
 }
 
-function epochsOf(entries: readonly (VerbEntry | ObservedEntry)[]): Epoch[] {
+function epochsOf(entries: readonly (VerbEntry | ObservedEntry)[], horizon: number): Epoch[] {
   const epochs: Epoch[] = []
   let standing: Standing | null = null
+  let turned: Window = { t0: 0, t1: 0 }
   const contents = new Map<number, Content>()
   const turn = (next: Standing | null, window: Window) => {
     const current = standing === null ? undefined : epochs.at(-1)
     if (current) current.to = window
-    if (next) epochs.push({ ...next, from: window, to: null, isCreation: standing === null })
+    if (next) {
+      const { content, isPaused } = next
+      epochs.push({ content, isPaused, from: window, to: null, isCreation: standing === null })
+    }
     standing = next
+    turned = window
+  }
+  /** Ends a pause at its time, however late somebody came to it; not before the verb was done that it may have met. */
+  const endPause = (by: number) => {
+    const until = standing?.until ?? null
+    if (standing === null || until === null || until > by) return
+    turn({ ...standing, isPaused: false, until: null }, { t0: until, t1: Math.max(until, turned.t1) })
   }
   entries.forEach((entry, index) => {
     if (entry.type === 'observed') return
+    endPause(entry.t0)
     if (entry.content) contents.set(entry.content.mark, entry.content)
     if (entry.answer === 'refused' || !CHANGING.has(entry.verb)) return
     if (entry.answer === 'ok') {
@@ -97,30 +113,45 @@ function epochsOf(entries: readonly (VerbEntry | ObservedEntry)[]): Epoch[] {
     const seen = entries[index + 1]
     if (seen?.type !== 'observed') throw new Error(`Nobody looked what became of ${JSON.stringify(entry)}`)
     const window = { t0: entry.t0, t1: seen.t1 }
-    const now = seen.exists ? { content: contents.get(seen.mark!)!, isPaused: seen.isPaused! } : null
+    const now = seen.exists ? seenAs(seen, contents.get(seen.mark!)!) : null
+    // It may have been paused, and be so no more.
+    if (entry.until !== undefined && standing && !now?.isPaused) turn({ ...standing, isPaused: true }, window)
     if (!isSame(now, standing)) turn(now, window)
   })
+  endPause(horizon)
   return epochs
 }
 
-const CHANGING = new Set(['put', 'patch', 'pause', 'resume', 'delete'])
+/** One whose pause has ended is shown as paused until a scheduler comes to it. */
+function seenAs({ isPaused = false, until = null, t0 }: ObservedEntry, content: Content): Standing {
+  return isPaused && (until === null || until > t0)
+    ? { content, isPaused, until }
+    : { content, isPaused: false, until: null }
+}
+
+const CHANGING = new Set(['put', 'patch', 'pause', 'resume', 'pause group', 'resume group', 'delete'])
 
 function after(entry: VerbEntry, standing: Standing | null): Standing | null | 'same' {
   switch (entry.verb) {
     case 'put':
     case 'patch':
-      return { content: entry.content!, isPaused: standing?.isPaused ?? false }
-    case 'pause':
-      return standing?.isPaused ? 'same' : { ...standing!, isPaused: true }
+      return { isPaused: false, until: null, ...standing, content: entry.content! }
+    case 'pause': {
+      const next = { ...standing!, isPaused: true, until: entry.until ?? null }
+      return isSame(next, standing) ? 'same' : next
+    }
+    case 'pause group':
+      return standing === null || standing.isPaused ? 'same' : { ...standing, isPaused: true, until: null }
     case 'resume':
-      return standing?.isPaused ? { ...standing, isPaused: false } : 'same'
+    case 'resume group':
+      return standing?.isPaused ? { ...standing, isPaused: false, until: null } : 'same'
     default:
       return null
   }
 }
 
 function isSame(a: Standing | null, b: Standing | null): boolean {
-  return a?.content.mark === b?.content.mark && a?.isPaused === b?.isPaused
+  return a?.content.mark === b?.content.mark && a?.isPaused === b?.isPaused && a?.until === b?.until
 }
 
 /** Wishes last until they are taken back or their schedule is deleted. */
@@ -172,31 +203,4 @@ function occurrencesOf(
 /** Whether it was over when the next verb came. One that is due at once is, from the answer that made it on. */
 function isBefore(planTime: number, { from }: Epoch, to: Window): boolean {
   return Math.max(planTime, from.t1) <= to.t0 - SLACK_MS
-}
-
-/** The instants of a content from `first` to `last`, both inclusive. */
-export function planTimesOf(content: Content, first: number, last: number): number[] {
-  const { grid, startAt, endAt, limit } = content
-  if (grid.kind === 'after') return []
-  if (grid.kind === 'once') return grid.at >= first && grid.at <= last ? [grid.at] : []
-  const times: number[] = []
-  const from = startAt ?? first
-  let counted = 0
-  for (let at = Math.ceil(from / 1000) * 1000; at <= last; at += 1000) {
-    if (!isOnGrid(grid, at)) continue
-    counted += 1
-    if ((limit !== undefined && counted > limit) || (endAt !== undefined && at >= endAt)) break
-    if (at >= first) times.push(at)
-  }
-  return times
-}
-
-/** 2001-01-01T00:00:00Z, in seconds: where intervals are counted from. */
-const ANCHOR = 978_307_200
-
-function isOnGrid(grid: Exclude<Grid, { kind: 'once' | 'after' }>, at: number): boolean {
-  const second = at / 1000
-  if (grid.kind === 'every') return (second - ANCHOR) % grid.seconds === 0
-  // Zones that are whole minutes off have the same seconds.
-  return (second % 60) % grid.seconds === 0
 }

@@ -6,6 +6,7 @@ import { pathToFileURL } from 'node:url'
 import type * as Library from 'escapement'
 import { createCast } from './cast.js'
 import type { Finding, Report } from './checks/finding.js'
+import { groupBy } from './checks/grouping.js'
 import { readLedger } from './checks/ledger.js'
 import { checkOccurrences, type OccurrenceCounts } from './checks/occurrences.js'
 import {
@@ -15,11 +16,12 @@ import {
   checkCounter,
   checkTransitions,
 } from './checks/promises.js'
-import { checkWitnesses, readWitnesses, type WitnessCounts } from './checks/witnesses.js'
+import { checkPooled, checkWitnesses, readWitnesses, type WitnessCounts } from './checks/witnesses.js'
 import { startDriver } from './driver.js'
 import { passDstDays } from './dst-days.js'
+import { notRun } from './faults.js'
 import { type Entry, type FaultEntry, openJournal } from './history.js'
-import { notRun, startNemesis } from './nemesis.js'
+import { startNemesis } from './nemesis.js'
 import { expectedOf } from './oracle.js'
 import { untilSettled } from './settling.js'
 import { startWatch } from './watch.js'
@@ -38,15 +40,22 @@ export interface OrdealSettings {
   patience: number
   /** The kinds of faults; an empty list leaves everything whole. */
   kinds: readonly string[]
+  /** How many SIGKILLs of processes and restarts of PostgreSQL there are at least; 0 leaves it to chance. */
+  kills: number
+  restarts: number
   onProgress(line: string): void
 }
 
 export interface OrdealReport {
   faults: Map<string, number>
+  /** What processes had just sent when they were killed or frozen at a chosen point. */
+  points: Map<string, number>
   /** Kinds that could not be, with the reason. */
   notRun: Map<string, string>
   verbs: Map<string, Record<'ok' | 'refused' | 'unknown', number>>
-  starts: number
+  counts: Counts
+  /** Processes behind PgBouncer that came to work, and what was begun by them. */
+  pooled: { starts: number; executions: number }
   occurrences: OccurrenceCounts
   /** Those of the days on which the clock is moved. */
   dstOccurrences: number
@@ -58,6 +67,16 @@ export interface OrdealReport {
   longestRecovery: { ms: number; kind: string }
   settledMs: number
   findings: Finding[]
+}
+
+interface Counts {
+  /** Processes of the system. */
+  starts: number
+  /** SIGKILLs of those that were at work, and of those that were only starting. */
+  kills: number
+  earlyKills: number
+  /** PostgreSQL, stopped or killed, and started again. */
+  restarts: number
 }
 
 /** How late a run may be made when nothing is broken, and nothing was a moment ago. */
@@ -92,8 +111,11 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
             world,
             history,
             seed,
+            seconds,
             otherDist: settings.otherDist,
             kinds,
+            kills: settings.kills,
+            restarts: settings.restarts,
             peaceMs: 1_500,
             onFault(kind) {
               struck += 1
@@ -126,6 +148,7 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
           `${fault.kind}: overdue for ${ms ?? 'ever'} ms after its end`,
         )
     }
+    const counts = countsOf(world)
     await checkAudit(escapement, report)
     await escapement.close()
     onProgress('stopping')
@@ -134,7 +157,9 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
       if (code !== 0) report('stop', node.name, `did not stop in peace: ${code ?? 'still there'}`)
     }
     const ledger = await readLedger(world)
-    const expected = cast.map((role) => expectedOf(role, history.entries, horizon))
+    const asked = history.entries.filter((entry) => entry.type !== 'fault')
+    const askedOf = groupBy(asked, ({ name }) => name)
+    const expected = cast.map((role) => expectedOf(role, askedOf.get(role.name) ?? [], horizon))
     const occurrences = checkOccurrences(
       expected,
       ledger,
@@ -142,19 +167,22 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
       report,
     )
     checkAskedRuns(expected, history.entries, ledger, report)
-    checkBreakers(ledger, report)
+    checkBreakers(ledger, faults, report)
+    const witnessed = readWitnesses(world.nodes.flatMap(({ witnesses }) => witnesses))
     const longest = recoveries.reduce(
       (most, one) => ((one.ms ?? 0) > (most?.ms ?? -1) ? one : most),
       recoveries[0],
     )
     const answer: OrdealReport = {
-      faults: countsOf(faults.map(({ kind }) => kind)),
+      faults: timesOf(faults.map(({ kind }) => kind)),
+      points: timesOf(faults.flatMap(({ point }) => point ?? [])),
       notRun: notRun(world),
       verbs: verbsOf(history.entries),
-      starts: world.nodes.reduce((sum, { starts }) => sum + starts, 0),
+      counts,
+      pooled: checkPooled(witnessed, report),
       occurrences,
       dstOccurrences,
-      witnesses: checkWitnesses(readWitnesses(world.witnesses), ledger, report),
+      witnesses: checkWitnesses(witnessed, ledger, report),
       chained: checkChains(cast, ledger, report),
       counted: await checkCounter(world, ledger, report),
       transitions: await checkTransitions(world, history.entries, report),
@@ -193,7 +221,12 @@ async function checkAudit(escapement: Library.Escapement, report: Report): Promi
   }
 }
 
-function countsOf(kinds: readonly string[]): Map<string, number> {
+function countsOf({ nodes, restarts }: World): Counts {
+  const sum = (of: 'starts' | 'kills' | 'earlyKills') => nodes.reduce((total, node) => total + node[of], 0)
+  return { starts: sum('starts'), kills: sum('kills'), earlyKills: sum('earlyKills'), restarts }
+}
+
+function timesOf(kinds: readonly string[]): Map<string, number> {
   const counts = new Map<string, number>()
   for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
   return counts
@@ -202,10 +235,11 @@ function countsOf(kinds: readonly string[]): Map<string, number> {
 function verbsOf(entries: readonly Entry[]): OrdealReport['verbs'] {
   const counts: OrdealReport['verbs'] = new Map()
   for (const entry of entries) {
-    if (entry.type !== 'verb') continue
-    const own = counts.get(entry.verb) ?? { ok: 0, refused: 0, unknown: 0 }
+    if (entry.type !== 'verb' || entry.isEcho) continue
+    const verb = entry.until === undefined ? entry.verb : 'pause until'
+    const own = counts.get(verb) ?? { ok: 0, refused: 0, unknown: 0 }
     own[entry.answer] += 1
-    counts.set(entry.verb, own)
+    counts.set(verb, own)
   }
   return counts
 }

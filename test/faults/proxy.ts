@@ -20,6 +20,11 @@ export interface FaultProxy {
    * and the connection is reset. Resolves when that has happened.
    */
   cutAnswer(of: 'commit' | 'any'): Promise<void>
+  /**
+   * Calls `act` at the instant at which a statement with this text comes by. Where that answers
+   * `lose`, it does not go on, and the connection is reset. Resolves when that has happened, or when there is a good network again.
+   */
+  atStatement(text: string, act: () => 'pass' | 'lose'): Promise<void>
   /** As a good network again. */
   heal(): void
   close(): Promise<void>
@@ -33,7 +38,15 @@ interface Link {
   isDoomed: boolean
 }
 
-const COMMIT = Buffer.from('commit\0')
+interface Trap {
+  /** Null for any piece at all. */
+  text: Buffer | null
+  spring(link: Link): 'pass' | 'lose'
+  done(): void
+}
+
+/** The text of a COMMIT, with the end of its message. */
+export const COMMIT = 'commit\0'
 
 export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const url = new URL(serverUrl)
@@ -41,7 +54,7 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const links = new Set<Link>()
   let isSilent = false
   let delayMs = 0
-  let trap: { of: 'commit' | 'any'; sprung: () => void } | undefined
+  const traps = new Set<Trap>()
 
   function reset(link: Link): void {
     links.delete(link)
@@ -57,6 +70,22 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
     else setTimeout(() => !link.isSilent && to.write(bytes), delayMs)
   }
 
+  function springTraps(link: Link, bytes: Buffer): 'pass' | 'lose' {
+    let fate: 'pass' | 'lose' = 'pass'
+    for (const trap of traps) {
+      if (trap.text !== null && !bytes.includes(trap.text)) continue
+      traps.delete(trap)
+      if (trap.spring(link) === 'lose') fate = 'lose'
+      trap.done()
+    }
+    return fate
+  }
+
+  const setTrap = (text: string | null, spring: Trap['spring']) =>
+    new Promise<void>((done) => {
+      traps.add({ text: text === null ? null : Buffer.from(text), spring, done })
+    })
+
   function onConnection(client: net.Socket): void {
     const server = net.connect(port, host)
     const link: Link = { client, server, isSilent: false, isDoomed: false }
@@ -69,12 +98,8 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
       })
     }
     client.on('data', (bytes) => {
-      if (trap && (trap.of === 'any' || bytes.includes(COMMIT))) {
-        link.isDoomed = true
-        trap.sprung()
-        trap = undefined
-      }
-      pass(link, server, bytes)
+      if (springTraps(link, bytes) === 'pass') pass(link, server, bytes)
+      else reset(link)
     })
     server.on('data', (bytes) => (link.isDoomed ? reset(link) : pass(link, client, bytes)))
   }
@@ -96,17 +121,19 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
       delayMs = ms
     },
     cutAnswer(of) {
-      return new Promise((sprung) => {
-        trap = { of, sprung }
+      return setTrap(of === 'any' ? null : COMMIT, (link) => {
+        link.isDoomed = true
+        return 'pass'
       })
     },
+    atStatement: setTrap,
     heal() {
       // Pieces that are still held back must not be overtaken by those that are not.
       if (isSilent || delayMs > 0) resetAll()
       isSilent = false
       delayMs = 0
-      trap?.sprung()
-      trap = undefined
+      for (const { done } of traps) done()
+      traps.clear()
     },
     async close() {
       const closed = once(listening, 'close')

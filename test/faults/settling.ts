@@ -15,6 +15,9 @@ const UNSETTLED = `
   where s.state = 'active' and c.next_at is null
     and not exists (select from escapement.runs_open as o where o.schedule_id = s.id)
   union all
+  select 'a pause that has ended', s.name, s.state_until::text from escapement.schedules as s
+  where s.state = 'paused' and s.state_until <= clock_timestamp() - interval '1 second'
+  union all
   select 'an open run', o.id::text, o.job || ' ' || o.state || ', attempt ' || o.attempt
   from escapement.runs_open as o join escapement.runs_asked as a on a.id = o.id
   where a.created_at <= to_timestamp($1 / 1000.0)

@@ -2,12 +2,13 @@ import type { OrdealReport } from './ordeal.js'
 
 /** All that a run has shown, and each finding with where to look. */
 export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; folder: string }): string {
-  const { faults, verbs, occurrences, witnesses, findings, longestRecovery } = report
+  const { counts, faults, verbs, occurrences, witnesses, findings, longestRecovery } = report
   const found = (kind: string) => findings.filter((finding) => finding.kind === kind).length
   const lines: [string, string | number][] = [
     ...[...faults]
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([kind, count]): [string, number] => [`  ${kind}`, count]),
+    ...[...report.points].map(([point, count]): [string, number] => [`    as it ${point}`, count]),
     ...[...report.notRun].map(([kind, why]): [string, string] => [`  ${kind}`, `not run: ${why}`]),
   ]
   const asked = [...verbs].map(([verb, { ok, refused, unknown }]): [string, string] => [
@@ -20,7 +21,9 @@ export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; 
     ['skips with a legal reason', occurrences.skipped],
     ['occurrences of DST days', report.dstOccurrences],
     ['handlers started', witnesses.executions],
-    ['processes started', report.starts],
+    ['  behind PgBouncer', report.pooled.executions],
+    ['processes started', counts.starts],
+    ['  behind PgBouncer', report.pooled.starts],
     ['transitions', report.transitions],
     ['counted in a transaction', report.counted],
     ['links of after chains', report.chained],
@@ -36,6 +39,9 @@ export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; 
     ['findings', findings.length],
   ]
   const rows = [
+    ['SIGKILLs of processes', counts.kills],
+    ['SIGKILLs of processes that were starting', counts.earlyKills],
+    ['restarts of PostgreSQL', counts.restarts],
     ['faults injected', [...faults.values()].reduce((sum, count) => sum + count, 0)],
     ...lines,
     ['verbs', ''],

@@ -43,12 +43,15 @@ export function startWatch(world: World, file: string): Watch {
   })()
   return {
     recoveries(faults) {
-      return faults.map((fault) => {
-        const healthy = looks.entries.find(
-          (look) => look.at >= fault.t1 && look.cursors + look.leases + look.waiting === 0,
-        )
-        return { fault, ms: healthy ? Math.max(0, healthy.at - fault.t1) : null }
-      })
+      const healthy = looks.entries.filter(({ cursors, leases, waiting }) => cursors + leases + waiting === 0)
+      let place = 0
+      return faults
+        .toSorted((a, b) => a.t1 - b.t1)
+        .map((fault) => {
+          while (place < healthy.length && healthy[place]!.at < fault.t1) place += 1
+          const look = healthy[place]
+          return { fault, ms: look ? look.at - fault.t1 : null }
+        })
     },
     async stop() {
       isStopping = true

@@ -1,33 +1,13 @@
 /** PostgreSQL, the processes of the system, and a proxy before each of them, in a folder that keeps what happened. */
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
 import fs from 'node:fs'
 import os from 'node:os'
-import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import pg from 'pg'
 import { type PostgresServer, startPostgres } from '../support/postgres-server.js'
-import { SHORT_LIVED } from '../support/short-lived.js'
+import { type Node, startNode } from './node.js'
+import { type PgBouncer, startPgBouncer } from './pgbouncer.js'
 import { type FaultProxy, openFaultProxy } from './proxy.js'
 import { mountSmallDisk, type SmallDisk } from './small-disk.js'
-
-/** One place in the system: when its process dies, another takes it, with the same proxy. */
-export interface Node {
-  readonly name: string
-  readonly proxy: FaultProxy
-  /** Whether it is to be there: a watch brings dead ones back. */
-  isWanted: boolean
-  dist: string
-  clockAheadMs: number
-  readonly starts: number
-  signal(signal: NodeJS.Signals): void
-  stepClock(aheadMs: number): void
-  /** Ends it, and resolves when it is gone. */
-  kill(): Promise<void>
-  /** Asks it to stop; null where it does not within the time. */
-  stop(withinMs: number): Promise<number | null>
-}
 
 export interface World {
   readonly server: PostgresServer
@@ -36,8 +16,11 @@ export interface World {
   readonly userProxy: FaultProxy
   /** Where the database is, if it can be filled. */
   readonly disk: SmallDisk | null
+  /** Null where it is not installed. */
+  readonly bouncer: PgBouncer | null
   readonly folder: string
-  readonly witnesses: readonly string[]
+  /** How often PostgreSQL was stopped or killed, and started again. */
+  readonly restarts: number
   /** Starts the server again where it was stopped, however long its remains are in the way. */
   bringServerBack(): Promise<void>
   /** One statement on a connection of its own, past all proxies. */
@@ -56,19 +39,16 @@ export interface WorldSettings {
 
 /** Connections for all pools of all processes, with little to spare. */
 const MAX_CONNECTIONS = 40
-const program = fileURLToPath(new URL('node-process.mjs', import.meta.url))
-const clock = new URL('shifted-clock.mjs', import.meta.url).href
-/** Each is wrong in its own way. */
-const AHEAD_MS = [600_000, -600_000, 0, 90_000]
+/** Every third one is behind PgBouncer, if there is one. */
+const isBehindBouncer = (index: number) => index % 3 === 1
 
 export async function createWorld(settings: WorldSettings): Promise<World> {
   const { nodes: count, dist, folder, seed } = settings
   fs.mkdirSync(folder, { recursive: true })
   const disk = settings.hasSmallDisk ? mountSmallDisk() : null
   const server = await startServer(count, disk)
-  const witnesses: string[] = []
-  const nodes: Node[] = []
-  let isClosing = false
+  const bouncer = await startPgBouncer(server.url, folder)
+  let restarts = 0
 
   async function query<Row>(text: string, params: unknown[] = []): Promise<Row[]> {
     const client = new pg.Client({ connectionString: server.url, connectionTimeoutMillis: 5_000 })
@@ -81,67 +61,21 @@ export async function createWorld(settings: WorldSettings): Promise<World> {
     }
   }
 
-  async function createNode(index: number): Promise<Node> {
-    const proxy = await openFaultProxy(server.url)
-    const log = fs.openSync(path.join(folder, `node-${index}.log`), 'a')
-    let child: ChildProcess
-    let starts = 0
-    function launch(): void {
-      const witness = path.join(folder, `witness-${index}-${starts++}.jsonl`)
-      witnesses.push(witness)
-      const facts = { dist: node.dist, database: proxy.url, direct: server.url, witness, seed }
-      child = spawn(process.execPath, [...SHORT_LIVED, '--import', clock, program, JSON.stringify(facts)], {
-        env: { ...process.env, CLOCK_AHEAD_MS: String(node.clockAheadMs) },
-        stdio: ['ignore', log, log, 'ipc'],
-      })
-      child.on('error', () => {})
-      const own = child
-      own.once('exit', async (code, signal) => {
-        fs.writeSync(log, `-- ended: ${code ?? signal}\n`)
-        // One that could not start, as the database was away, would else be started without end.
-        if (signal === null) await sleep(500)
-        if (node.isWanted && !isClosing && child === own) launch()
-      })
-    }
-    const isGone = () => child.exitCode !== null || child.signalCode !== null
-    const node: Node = {
-      name: `node-${index}`,
-      proxy,
-      isWanted: true,
-      dist,
-      clockAheadMs: AHEAD_MS[index % AHEAD_MS.length]!,
-      get starts() {
-        return starts
-      },
-      signal: (signal) => void child.kill(signal),
-      stepClock(aheadMs) {
-        node.clockAheadMs = aheadMs
-        if (child.connected) child.send({ clockAheadMs: aheadMs }, () => {})
-      },
-      async kill() {
-        if (isGone()) return
-        const ended = once(child, 'exit')
-        child.kill('SIGKILL')
-        await ended
-      },
-      async stop(withinMs) {
-        node.isWanted = false
-        if (isGone()) return child.exitCode
-        const ended = once(child, 'exit').then(([code]) => code as number | null)
-        child.kill('SIGTERM')
-        return Promise.race([ended, sleep(withinMs, null, { ref: false })])
-      },
-    }
-    launch()
-    return node
-  }
-
   const userProxy = await openFaultProxy(server.url)
   await query(TABLES)
   // All at once on an empty database: they race for the migrations too.
-  for (const node of await Promise.all(Array.from({ length: count }, (_, index) => createNode(index)))) {
-    nodes.push(node)
-  }
+  const nodes = await Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      startNode({
+        index,
+        dist,
+        folder,
+        seed,
+        direct: server.url,
+        pooler: bouncer !== null && isBehindBouncer(index) ? bouncer.url : null,
+      }),
+    ),
+  )
   const onExit = () => {
     for (const node of nodes) node.signal('SIGKILL')
   }
@@ -152,14 +86,19 @@ export async function createWorld(settings: WorldSettings): Promise<World> {
     nodes,
     userProxy,
     disk,
+    bouncer,
     folder,
-    witnesses,
+    get restarts() {
+      return restarts
+    },
     query,
     async bringServerBack() {
       const until = Date.now() + 60_000
       for (;;) {
         try {
-          return await server.restart()
+          await server.restart()
+          restarts += 1
+          return
         } catch (error) {
           // The processes of one that was killed hold its memory until they have noticed.
           if (Date.now() > until) throw error
@@ -168,7 +107,6 @@ export async function createWorld(settings: WorldSettings): Promise<World> {
       }
     },
     async close() {
-      isClosing = true
       process.off('exit', onExit)
       for (const node of nodes) {
         node.isWanted = false
@@ -176,6 +114,7 @@ export async function createWorld(settings: WorldSettings): Promise<World> {
         await node.proxy.close()
       }
       await userProxy.close()
+      await bouncer?.kill()
       await server.remove()
       disk?.unmount()
     },

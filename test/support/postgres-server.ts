@@ -170,7 +170,8 @@ async function untilReady(url: string, check: () => void): Promise<void> {
   }
 }
 
-async function freePort(): Promise<number> {
+/** One that nobody listens on at this moment. */
+export async function freePort(): Promise<number> {
   const server = net.createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as net.AddressInfo

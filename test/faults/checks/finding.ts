@@ -13,6 +13,7 @@ type FindingKind =
   | 'counter'
   | 'audit'
   | 'stop'
+  | 'pooler'
 
 export interface Finding {
   kind: FindingKind

@@ -1,3 +1,4 @@
+import { roleNameOf } from '../cast.js'
 import type { World } from '../world.js'
 
 /** A run as the tables have it, with instants in milliseconds. */
@@ -11,6 +12,7 @@ export interface RunRow {
   key: string | null
   state: string
   attempt: number
+  lease: string | null
   createdAt: number
   finishedAt: number | null
   errorCode: string | null
@@ -40,7 +42,7 @@ export interface Ledger {
   runs: RunRow[]
   skips: SkipRow[]
   schedules: ScheduleRow[]
-  /** The names of all schedules that there ever were, by id. */
+  /** The names of the roles of all schedules that there ever were, by id. */
   names: Map<string, string>
   breaks: { scheduleId: string; changedAt: number }[]
 }
@@ -54,7 +56,7 @@ export async function readLedger({ query }: Pick<World, 'query'>): Promise<Ledge
   return {
     runs: await query<RunRow>(
       `select id, schedule_id as "scheduleId", scope, ${ms('plan_time')} as "planTime", trigger, job, key, state, attempt,
-         ${ms('created_at')} as "createdAt", ${ms('finished_at')} as "finishedAt", error_code as "errorCode", result
+         lease_token as lease, ${ms('created_at')} as "createdAt", ${ms('finished_at')} as "finishedAt", error_code as "errorCode", result
        from escapement.runs`,
     ),
     skips: await query<SkipRow>(
@@ -67,7 +69,7 @@ export async function readLedger({ query }: Pick<World, 'query'>): Promise<Ledge
          ${ms('c.decided_through')} as "decidedThrough"
        from escapement.schedules as s join escapement.cursors as c on c.schedule_id = s.id`,
     ),
-    names: new Map(names.map(({ id, name }) => [id, name])),
+    names: new Map(names.map(({ id, name }) => [id, roleNameOf(name)])),
     breaks: await query(
       `select schedule_id as "scheduleId", ${ms('changed_at')} as "changedAt" from escapement.changes where action = 'break'`,
     ),

@@ -1,5 +1,5 @@
 /** Compares what became of each plan time with what the oracle says: set against set, schedule by schedule. */
-import { isAfter, SHORT_GRACE_MS } from '../cast.js'
+import { isAfter, roleNameOf, SHORT_GRACE_MS } from '../cast.js'
 import type { FaultEntry } from '../history.js'
 import type { Expectation, Expected } from '../oracle.js'
 import { at, type Report } from './finding.js'
@@ -32,7 +32,7 @@ export function checkOccurrences(
     const runs = (runsOf.get(role.name) ?? []).filter(
       ({ planTime, trigger }) => planTime !== null && planTime <= horizon && trigger !== 'manual',
     )
-    const skips = skipsOf.get(role.name) ?? []
+    const skipsCovering = coveredBy(skipsOf.get(role.name) ?? [])
     counts.runs += runs.length
     const answered = groupBy(runs, ({ planTime }) => planTime!)
     for (const [planTime, found] of answered) checkDoubles(role.name, planTime, found, report)
@@ -51,10 +51,7 @@ export function checkOccurrences(
     for (const occurrence of occurrences.values()) {
       for (const scope of role.scopes) {
         const own = (answered.get(occurrence.planTime) ?? []).filter((run) => run.scope === scope)
-        const covering = skips.filter(
-          (skip) =>
-            skip.scope === scope && skip.first <= occurrence.planTime && occurrence.planTime <= skip.last,
-        )
+        const covering = skipsCovering(scope, occurrence.planTime)
         judge(expected, occurrence, { scope, runs: own, skips: covering, ledger }, report)
         const isToRun =
           occurrence.isCertain && !occurrence.epochs[0]!.isPaused && occurrence.isWished === false
@@ -85,6 +82,25 @@ function byName<Row extends { scheduleId: string | null }>(
     ({ scheduleId }) => names.get(scheduleId!) ?? `unknown schedule ${scheduleId}`,
   )
 }
+
+/** Ranges are as long as a schedule was paused or behind: each is put down under all minutes that it touches. */
+function coveredBy(skips: readonly SkipRow[]): (scope: string, planTime: number) => SkipRow[] {
+  const minutes = new Map<string, SkipRow[]>()
+  for (const skip of skips) {
+    for (let minute = minuteOf(skip.first); minute <= minuteOf(skip.last); minute++) {
+      const place = `${skip.scope} ${minute}`
+      const own = minutes.get(place)
+      if (own) own.push(skip)
+      else minutes.set(place, [skip])
+    }
+  }
+  return (scope, planTime) =>
+    (minutes.get(`${scope} ${minuteOf(planTime)}`) ?? []).filter(
+      ({ first, last }) => first <= planTime && planTime <= last,
+    )
+}
+
+const minuteOf = (at: number) => Math.floor(at / 60_000)
 
 /** Of `after` there is no grid, but there are times at which it was not there, or paused. */
 function isPossible({ role, epochs, occurrences }: Expected, planTime: number): boolean {
@@ -133,7 +149,7 @@ function judge(
   else if (isWished === true && scheduled.length > 0)
     report('unexpected', about, `ran as ${scheduled[0]!.id}, although an operator had it skipped`)
   if (runs.length + skips.length > 0) return
-  const standing = ledger.schedules.find(({ name }) => name === role.name)
+  const standing = ledger.schedules.find(({ name }) => roleNameOf(name) === role.name)
   // What a pause or a breaker leaves is written down when it ends.
   const isOut =
     standing && ['paused', 'broken'].includes(standing.state) && standing.decidedThrough < planTime

@@ -1,6 +1,6 @@
 /** What belongs to no grid: runs that were asked for, chains, breakers, counters and rows whose time came. */
 import { AFTER_SECONDS, BREAKER_FAILURES, isAfter, type Role } from '../cast.js'
-import type { Entry, VerbEntry } from '../history.js'
+import type { Entry, FaultEntry, VerbEntry } from '../history.js'
 import type { Expected } from '../oracle.js'
 import type { World } from '../world.js'
 import { at, type Report } from './finding.js'
@@ -70,25 +70,31 @@ export function checkChains(cast: readonly Role[], { runs, names }: Ledger, repo
 
 const placeOf = ({ planTime, createdAt }: RunRow) => planTime ?? createdAt
 
-const TOGETHER_MS = 1_000
+/** How long after its end a run may be counted: in peace, and where a stranger's lock or a frozen process stood in its way. */
+const COUNTED_WITHIN_MS = 1_000
+const COUNTED_LATE_WITHIN_MS = 15_000
 
 /** A schedule breaks when so many scheduled runs in a row have failed, and not before. */
-export function checkBreakers({ runs, names, breaks }: Ledger, report: Report): void {
+export function checkBreakers(
+  { runs, names, breaks }: Ledger,
+  faults: readonly FaultEntry[],
+  report: Report,
+): void {
+  const ended = groupBy(
+    runs
+      .filter(({ trigger, finishedAt }) => trigger === 'scheduled' && finishedAt !== null)
+      .sort((a, b) => a.finishedAt! - b.finishedAt! || a.planTime! - b.planTime!),
+    ({ scheduleId }) => scheduleId,
+  )
   for (const { scheduleId, changedAt } of breaks) {
     const name = names.get(scheduleId)
-    const ended = runs
-      .filter(
-        (run) =>
-          run.scheduleId === scheduleId &&
-          run.trigger === 'scheduled' &&
-          run.finishedAt !== null &&
-          run.finishedAt <= changedAt,
-      )
-      .sort((a, b) => a.finishedAt! - b.finishedAt! || a.planTime! - b.planTime!)
-    const last = ended.slice(-BREAKER_FAILURES)
+    const before = (ended.get(scheduleId) ?? []).filter(({ finishedAt }) => finishedAt! <= changedAt)
+    const isInPeace = faults.every(({ t0, t1 }) => changedAt < t0 || changedAt > t1 + COUNTED_LATE_WITHIN_MS)
+    const withinMs = isInPeace ? COUNTED_WITHIN_MS : COUNTED_LATE_WITHIN_MS
+    const last = before.slice(-BREAKER_FAILURES)
     const failed = last.filter(({ state }) => state === 'failed')
     // What ended together with the last failure may have been counted before it or after it.
-    const isWhole = last.every((run) => failed.includes(run) || run.finishedAt! > changedAt - TOGETHER_MS)
+    const isWhole = last.every((run) => failed.includes(run) || run.finishedAt! > changedAt - withinMs)
     if (last.length < BREAKER_FAILURES || !isWhole)
       report(
         'breaker',
@@ -135,14 +141,21 @@ export async function checkTransitions(
   report: Report,
 ): Promise<number> {
   const posts = await query<PostRow>(
-    `select p.id, p.status, p.archive_at is not null as is_archive,
-       (select count(*)::int from public.seen as s where s.post = p.id and s.before <> s.after) as seen,
-       (select count(*)::int from public.outbox as o where o.post = p.id) as outbox,
-       (select count(*)::int from escapement.transition_log as l where l.key = p.id) as log,
-       (select count(*)::int from escapement.transition_log as l where l.key = p.id and l.applied_at < date_trunc('milliseconds', l.due_at))
-       + (select count(*)::int from public.seen as s where s.post = p.id
-          and s.at < case s.after when 'published' then p.publish_at else p.archive_at end) as early
-     from public.posts as p`,
+    `with seen as (
+       select s.post, count(*) filter (where s.before <> s.after)::int as seen,
+         count(*) filter (where s.at < case s.after when 'published' then p.publish_at else p.archive_at end)::int as early
+       from public.seen as s join public.posts as p on p.id = s.post group by s.post
+     ),
+     outbox as (select post, count(*)::int as outbox from public.outbox group by post),
+     log as (
+       select key, count(*)::int as log, count(*) filter (where applied_at < date_trunc('milliseconds', due_at))::int as early
+       from escapement.transition_log group by key
+     )
+     select p.id, p.status, p.archive_at is not null as is_archive, coalesce(seen.seen, 0) as seen,
+       coalesce(outbox.outbox, 0) as outbox, coalesce(log.log, 0) as log,
+       coalesce(seen.early, 0) + coalesce(log.early, 0) as early
+     from public.posts as p left join seen on seen.post = p.id left join outbox on outbox.post = p.id
+       left join log on log.key = p.id`,
   )
   for (const { id, status, is_archive, seen, outbox, log, early } of posts) {
     const due = is_archive ? 2 : 1

@@ -17,6 +17,21 @@ export interface Witnessed {
   host: number
   /** Of a start: the database's time, or null where it did not answer. */
   database?: number | null
+  /** Of a start: the lease under which it ran, or null where nobody could tell any more. */
+  lease?: string | null
+}
+
+/** The first line of a process, once it works. */
+interface Ready {
+  what: 'ready'
+  node: string
+  isPooled: boolean
+  mode: 'direct' | 'pooled'
+}
+
+export interface Witnesses {
+  lines: Witnessed[]
+  processes: Ready[]
 }
 
 export interface WitnessCounts {
@@ -25,12 +40,31 @@ export interface WitnessCounts {
   staleRefused: number
 }
 
-export function readWitnesses(files: readonly string[]): Witnessed[] {
-  return files.flatMap((file) => readLines<Witnessed>(file))
+export function readWitnesses(files: readonly string[]): Witnesses {
+  const witnesses: Witnesses = { lines: [], processes: [] }
+  for (const line of files.flatMap((file) => readLines<Witnessed | Ready>(file))) {
+    if (line.what === 'ready') witnesses.processes.push(line)
+    else witnesses.lines.push(line)
+  }
+  return witnesses
+}
+
+/** Who is behind a pooler knows it: it would else rely on a session that others share. */
+export function checkPooled(
+  { lines, processes }: Witnesses,
+  report: Report,
+): { starts: number; executions: number } {
+  const pooled = processes.filter(({ isPooled }) => isPooled)
+  for (const { node, mode } of pooled) {
+    if (mode === 'direct') report('pooler', node, 'takes itself for connected directly')
+  }
+  const behind = new Set(pooled.map(({ node }) => node))
+  const starts = lines.filter(({ what, node }) => what === 'start' && behind.has(node))
+  return { starts: pooled.length, executions: starts.length }
 }
 
 export function checkWitnesses(
-  witnessed: readonly Witnessed[],
+  { lines: witnessed }: Witnesses,
   { runs }: Ledger,
   report: Report,
 ): WitnessCounts {
@@ -56,7 +90,12 @@ export function checkWitnesses(
     counts.staleRefused += ends.filter(({ nonce }) => nonce !== row.result?.nonce).length
   }
   const ended = new Map(witnessed.filter(({ what }) => what === 'end').map((line) => [line.nonce, line]))
-  for (const run of runs) checkSuccess(run, ended, report)
+  const leases = new Map(
+    witnessed.flatMap(({ what, nonce, lease }) =>
+      what === 'start' && lease ? [[nonce, lease] as const] : [],
+    ),
+  )
+  for (const run of runs) checkSuccess(run, { ended, leases }, report)
   return counts
 }
 
@@ -72,9 +111,14 @@ function checkStart(start: Witnessed, row: RunRow, report: Report): void {
 }
 
 /** Only the newest lease completes: what the run holds is what its last attempt returned, and that came to its end. */
-function checkSuccess(run: RunRow, ended: ReadonlyMap<string, Witnessed>, report: Report): void {
+function checkSuccess(
+  run: RunRow,
+  { ended, leases }: { ended: ReadonlyMap<string, Witnessed>; leases: ReadonlyMap<string, string> },
+  report: Report,
+): void {
   if (run.state !== 'succeeded') return
   const end = ended.get(run.result?.nonce ?? '')
+  const lease = leases.get(run.result?.nonce ?? '')
   if (!end) report('stale', run.id, `succeeded at attempt ${run.attempt}, which did not come to its end`)
   else if (end.run !== run.id || end.attempt !== run.attempt)
     report(
@@ -82,4 +126,6 @@ function checkSuccess(run: RunRow, ended: ReadonlyMap<string, Witnessed>, report
       run.id,
       `attempt ${end.attempt} completed it, although attempt ${run.attempt} had its lease`,
     )
+  else if (lease !== undefined && lease !== run.lease)
+    report('stale', run.id, `lease ${lease} completed it, although ${run.lease} was the newest`)
 }

@@ -1,0 +1,130 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import fs from 'node:fs'
+import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { SHORT_LIVED } from '../support/short-lived.js'
+import { type FaultProxy, openFaultProxy } from './proxy.js'
+
+/** One place in the system: when its process dies, another takes it, with the same proxy. */
+export interface Node {
+  readonly name: string
+  readonly proxy: FaultProxy
+  /** Whether it is to be there: dead ones are brought back. */
+  isWanted: boolean
+  dist: string
+  readonly starts: number
+  /** SIGKILLs, while it was at work and while it was only starting. */
+  readonly kills: number
+  readonly earlyKills: number
+  /** Since when it is at work, by this process's monotonic clock; null while it is not. */
+  readonly readySince: number | null
+  /** The files of all its processes. */
+  readonly witnesses: readonly string[]
+  signal(signal: NodeJS.Signals): void
+  stepClock(aheadMs: number): void
+  /** Ends it, and resolves when it is gone. */
+  kill(): Promise<void>
+  /** Asks it to stop; null where it does not within the time. */
+  stop(withinMs: number): Promise<number | null>
+}
+
+export interface NodeSettings {
+  index: number
+  dist: string
+  folder: string
+  seed: number
+  /** The server itself, past all proxies. */
+  direct: string
+  /** A pooler that is to be on its way to the server; null for none. */
+  pooler: string | null
+}
+
+const program = fileURLToPath(new URL('node-process.mjs', import.meta.url))
+const clock = new URL('shifted-clock.mjs', import.meta.url).href
+/** Each is wrong in its own way. */
+const AHEAD_MS = [600_000, -600_000, 0, 90_000]
+
+export async function startNode({ index, dist, folder, seed, direct, pooler }: NodeSettings): Promise<Node> {
+  const proxy = await openFaultProxy(pooler ?? direct)
+  const log = fs.openSync(path.join(folder, `node-${index}.log`), 'a')
+  const witnesses: string[] = []
+  let child: ChildProcess
+  let clockAheadMs = AHEAD_MS[index % AHEAD_MS.length]!
+  let [kills, earlyKills] = [0, 0]
+  let readySince: number | null = null
+  let isDoomed = false
+
+  function launch(): void {
+    const witness = path.join(folder, `witness-${index}-${witnesses.length}.jsonl`)
+    witnesses.push(witness)
+    const isPooled = pooler !== null
+    const facts = { dist: node.dist, database: proxy.url, direct, witness, seed, isPooled }
+    child = spawn(process.execPath, [...SHORT_LIVED, '--import', clock, program, JSON.stringify(facts)], {
+      env: { ...process.env, CLOCK_AHEAD_MS: String(clockAheadMs) },
+      stdio: ['ignore', log, log, 'ipc'],
+    })
+    readySince = null
+    isDoomed = false
+    child.on('error', () => {})
+    child.once('message', () => {
+      readySince = performance.now()
+    })
+    child.once('exit', async (code, signal) => {
+      readySince = null
+      fs.writeSync(log, `-- ended: ${code ?? signal}\n`)
+      // One that could not start, as the database was away, would else be started without end.
+      if (signal === null) await sleep(500)
+      if (node.isWanted) launch()
+    })
+  }
+
+  const isGone = () => child.exitCode !== null || child.signalCode !== null
+  const node: Node = {
+    name: `node-${index}`,
+    proxy,
+    isWanted: true,
+    dist,
+    get starts() {
+      return witnesses.length
+    },
+    get kills() {
+      return kills
+    },
+    get earlyKills() {
+      return earlyKills
+    },
+    get readySince() {
+      return isDoomed ? null : readySince
+    },
+    witnesses,
+    signal(signal) {
+      if (signal === 'SIGKILL' && !isDoomed && !isGone()) {
+        isDoomed = true
+        if (readySince === null) earlyKills += 1
+        else kills += 1
+      }
+      child.kill(signal)
+    },
+    stepClock(aheadMs) {
+      clockAheadMs = aheadMs
+      if (child.connected) child.send({ clockAheadMs: aheadMs }, () => {})
+    },
+    async kill() {
+      if (isGone()) return
+      const ended = once(child, 'exit')
+      node.signal('SIGKILL')
+      await ended
+    },
+    async stop(withinMs) {
+      node.isWanted = false
+      if (isGone()) return child.exitCode
+      const ended = once(child, 'exit').then(([code]) => code as number | null)
+      child.kill('SIGTERM')
+      return Promise.race([ended, sleep(withinMs, null, { ref: false })])
+    },
+  }
+  launch()
+  return node
+}
