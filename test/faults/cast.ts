@@ -84,6 +84,20 @@ const GROUP_VERBS: readonly Verb[] = [
   'recreate',
 ]
 
+const CROWD_VERBS: readonly Verb[] = [
+  'pause group',
+  'resume group',
+  'resume group',
+  'put',
+  'patch',
+  'patch',
+  'pause',
+  'resume',
+  'skip',
+  'rename',
+  'recreate',
+]
+
 /** Each late plan time is caught up, so that whatever has no run was lost. */
 const EACH = { catchUp: 'all', grace: '1 minute' } satisfies PolicyFields
 
@@ -92,10 +106,10 @@ export const SHORT_GRACE_MS = 2_000
 export const AFTER_SECONDS = 2
 export const BREAKER_FAILURES = 3
 
-/** So many of each kind; the names tell the kind. */
-export function createCast(size: number): Role[] {
+/** Some of each kind; the names tell the kind. */
+export function createCast(): Role[] {
   const many = (count: number, make: (index: number) => Role) =>
-    Array.from({ length: Math.max(1, Math.round(count * size)) }, (_, index) => make(index))
+    Array.from({ length: count }, (_, index) => make(index))
   const jobs = ['quick', 'flaky', 'count', 'slow', 'at-most-once']
   return [
     ...many(10, (index) => ({
@@ -181,6 +195,22 @@ export function createCast(size: number): Role[] {
       grid: secondly,
     })),
   ]
+}
+
+const CROWD = 2_000
+const CROWD_GROUPS = 40
+
+/** Many that are seldom due, of which some dozens are at the same second. */
+export function createCrowd(): Role[] {
+  return Array.from({ length: CROWD }, (_, index) => ({
+    name: `crowd-${index}`,
+    job: 'quick',
+    scopes: GLOBAL,
+    group: `crowd-${index % CROWD_GROUPS}`,
+    policies: EACH,
+    verbs: CROWD_VERBS,
+    grid: (random) => ({ grid: { kind: 'every', seconds: random.between(60, 120) } }),
+  }))
 }
 
 export const isAfter = ({ name }: Pick<Role, 'name'>) => name.startsWith('after-')

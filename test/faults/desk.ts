@@ -12,6 +12,7 @@ export interface DeskSettings {
   history: Journal<Entry>
 }
 
+type Named = Pick<VerbEntry, 'name'>
 type Facts = Pick<VerbEntry, 'verb' | 'name'> & Partial<VerbEntry>
 
 /** What a refusal is: it says that nothing has changed. All other errors leave that open. */
@@ -40,14 +41,14 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
     facts: Facts,
     call: () => Promise<T>,
     told: (value: T) => Partial<VerbEntry> = () => ({}),
-    /** Further schedules that it is about. */
-    echoes: readonly string[] = [],
+    /** Further schedules that it is about, with what is told of each. */
+    echoes: readonly (Pick<VerbEntry, 'name'> & Partial<VerbEntry>)[] = [],
   ): Promise<Answer> {
     const asked = { type: 'verb' as const, user, number: number++, ...facts, t0: Date.now() }
     const write = (answer: Answer, rest: Partial<VerbEntry>) => {
       const entry = { ...asked, t1: Date.now(), answer, ...rest }
       history.write(entry)
-      for (const name of echoes) history.write({ ...entry, name, isEcho: true })
+      for (const echo of echoes) history.write({ ...entry, ...echo, isEcho: true })
       return answer
     }
     try {
@@ -59,7 +60,6 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
   }
 
   async function look(name: string): Promise<void> {
-    await sleep(LOOK_AFTER_MS)
     const asked = { type: 'observed' as const, user, number: number++, name, t0: Date.now() }
     for (;;) {
       try {
@@ -84,7 +84,13 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
   }
 
   async function changing(facts: Facts, call: () => Promise<unknown>): Promise<void> {
-    if ((await ask(facts, call)) === 'unknown') await look(facts.name)
+    await lookAfter(await ask(facts, call), [facts.name])
+  }
+
+  async function lookAfter(answer: Answer, names: readonly string[]): Promise<void> {
+    if (answer !== 'unknown') return
+    await sleep(LOOK_AFTER_MS)
+    for (const name of names) await look(name)
   }
 
   /** Whether there is one of this name, as soon as somebody answers. */
@@ -106,26 +112,29 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
   }
 
   return {
-    async put(role: Role, content: Content, verb: 'put' | 'patch'): Promise<Content> {
+    async put(role: Role, content: Content, verb: 'put' | 'patch'): Promise<void> {
       const { name } = role
-      const { timing, ...bounds } = timingOf(library, content)
-      const description = `mark ${content.mark}`
-      const { job, policies } = role
-      const definition = {
-        job,
-        timing,
-        description,
-        ...policies,
-        ...bounds,
-        ...(role.group !== undefined && { group: role.group }),
-        ...(role.scopes.length > 1 && { scopes: role.scopes }),
-      }
+      const definition = definitionOf(library, role, content)
+      const { timing, description } = definition
       await changing({ verb, name, content }, () =>
         verb === 'put'
           ? schedules.put(nameOf(name), definition)
           : schedules.patch(nameOf(name), { timing, description }),
       )
-      return content
+    },
+    /** The first of each, by one call. */
+    async putAll(roles: readonly Role[], contents: ReadonlyMap<string, Content>): Promise<void> {
+      const definitions = roles.map((role) => [
+        role.name,
+        definitionOf(library, role, contents.get(role.name)!),
+      ])
+      const facts = roles.map(({ name }) => ({ verb: 'put', name, content: contents.get(name)! }))
+      const [first, ...others] = facts as [Facts, ...Facts[]]
+      const call = () => schedules.sync(Object.fromEntries(definitions))
+      await lookAfter(
+        await ask(first, call, undefined, others),
+        roles.map(({ name }) => name),
+      )
     },
     change: (verb: 'pause' | 'resume' | 'delete', name: string) =>
       changing({ verb, name }, () => schedules[verb](nameOf(name)) as Promise<unknown>),
@@ -138,10 +147,9 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
       group: string,
       members: readonly string[],
     ): Promise<void> {
-      const [first, ...others] = members as [string, ...string[]]
+      const [first, ...others] = members.map((name) => ({ name })) as [Named, ...Named[]]
       const call = () => (verb === 'pause group' ? schedules.pauseGroup(group) : schedules.resumeGroup(group))
-      if ((await ask({ verb, name: first }, call, undefined, others)) !== 'unknown') return
-      for (const name of members) await look(name)
+      await lookAfter(await ask({ verb, ...first }, call, undefined, others), members)
     },
     async rename(name: string): Promise<void> {
       const to = otherNameOf(nameOf(name))
@@ -170,6 +178,20 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
           [id, new Date(publishAt), archiveAt === null ? null : new Date(archiveAt)],
         ),
       ),
+  }
+}
+
+function definitionOf(library: typeof Library, role: Role, content: Content) {
+  const { timing, ...bounds } = timingOf(library, content)
+  const { job, policies, scopes, group } = role
+  return {
+    job,
+    timing,
+    description: `mark ${content.mark}`,
+    ...policies,
+    ...bounds,
+    ...(group !== undefined && { group }),
+    ...(scopes.length > 1 && { scopes }),
   }
 }
 

@@ -20,7 +20,10 @@ export interface Users extends DeskSettings {
   verbsPerSecond: number
 }
 
-export function startDriver(users: Users, cast: readonly Role[]): Driver {
+export function startDriver(
+  users: Users,
+  { cast, crowd }: { cast: readonly Role[]; crowd: readonly Role[] },
+): Driver {
   let isStopping = false
   const stopping = () => isStopping
   // Those of one kind are shared among the users, so that none of them waits for one fault in everything.
@@ -30,7 +33,9 @@ export function startDriver(users: Users, cast: readonly Role[]): Driver {
     cast.filter((role, index) => laneOf(role, index) === lane),
   )
   const work = [
-    ...lanes.map((roles, lane) => playUser(users, `user-${lane}`, roles, stopping)),
+    ...lanes.map((roles, lane) => playUser(users, { user: `user-${lane}`, roles, pace: 1 }, stopping)),
+    // What one user of many does at once is more than the others do.
+    playUser(users, { user: 'user-of-many', roles: crowd, pace: 0.3 }, stopping),
     playEnqueuer(users, stopping),
     playAuthor(users, stopping),
   ]
@@ -46,8 +51,7 @@ const USERS = 6
 
 async function playUser(
   users: Users,
-  user: string,
-  roles: readonly Role[],
+  { user, roles, pace }: { user: string; roles: readonly Role[]; pace: number },
   isStopping: () => boolean,
 ): Promise<void> {
   const random = createRandom(users.seed, user)
@@ -55,12 +59,13 @@ async function playUser(
   const contents = new Map<string, Content>()
   let mark = 0
   const fresh = (role: Role): Content => ({ mark: ++mark, ...role.grid(random, Date.now()) })
-  for (const role of roles) contents.set(role.name, await desk.put(role, fresh(role), 'put'))
+  for (const role of roles) contents.set(role.name, fresh(role))
+  await desk.putAll(roles, contents)
   while (!isStopping()) {
     const role = random.pick(roles)
     const verb = random.pick(role.verbs)
     // Drawn whether it is used or not: the order hangs on the seed and not on answers.
-    const pauseMs = random.between(0, (2_000 * USERS) / users.verbsPerSecond)
+    const pauseMs = random.between(0, (2_000 * USERS) / users.verbsPerSecond / pace)
     await act(desk, { role, verb, roles, random, contents, fresh })
     await sleep(pauseMs)
   }

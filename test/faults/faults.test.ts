@@ -7,6 +7,8 @@ import { copyOfDist } from './dist-copy.js'
 import { FAULTS } from './faults.js'
 import { runOrdeal } from './ordeal.js'
 import { PLANTED, plant } from './planted.js'
+import { POINTS } from './points.js'
+import { COMMIT } from './proxy.js'
 import { tableOf } from './table.js'
 
 const dist = fileURLToPath(new URL('../../dist', import.meta.url))
@@ -47,6 +49,21 @@ it(
   },
   (SECONDS + 540) * 1000,
 )
+
+it('the points at which processes are killed are statements of the library', () => {
+  const queries = path.join(dist, 'store')
+  const files = fs.readdirSync(queries, { recursive: true, encoding: 'utf8' })
+  const texts = files
+    .filter((file) => file.endsWith('.js'))
+    .map((file) => fs.readFileSync(path.join(queries, file), 'utf8'))
+  for (const [point, text] of Object.entries(POINTS)) {
+    if (text !== COMMIT)
+      expect(
+        texts.some((source) => source.includes(text)),
+        point,
+      ).toBe(true)
+  }
+})
 
 it('the defects that are planted to be found can still be planted', () => {
   for (const bug of PLANTED) {

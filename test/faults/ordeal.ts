@@ -4,7 +4,7 @@ import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type * as Library from 'escapement'
-import { createCast } from './cast.js'
+import { createCast, createCrowd } from './cast.js'
 import type { Finding, Report } from './checks/finding.js'
 import { groupBy } from './checks/grouping.js'
 import { readLedger } from './checks/ledger.js'
@@ -93,12 +93,13 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
   const findings: Finding[] = []
   const report: Report = (kind, about, message) => void findings.push({ kind, about, message })
   const library: typeof Library = await import(pathToFileURL(path.join(settings.dist, 'index.js')).href)
-  const cast = createCast(1)
+  const cast = createCast()
+  const crowd = createCrowd()
   try {
     await untilReady(world, patience)
     const escapement = await library.createEscapement({ database: world.userProxy.url, migrate: false })
     const watch = startWatch(world, path.join(folder, 'watch.jsonl'))
-    const driver = startDriver({ escapement, library, history, seed, verbsPerSecond: 20 }, cast)
+    const driver = startDriver({ escapement, library, history, seed, verbsPerSecond: 20 }, { cast, crowd })
     const days = passDstDays(world, settings.dist, seed, report)
     // Heard when it is waited for, which is later.
     days.catch(() => {})
@@ -152,14 +153,17 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
     await checkAudit(escapement, report)
     await escapement.close()
     onProgress('stopping')
-    for (const node of world.nodes) {
+    const stopping = world.nodes.map(async (node) => {
       const code = await node.stop(STOP_MS * patience)
       if (code !== 0) report('stop', node.name, `did not stop in peace: ${code ?? 'still there'}`)
-    }
+    })
+    await Promise.all(stopping)
     const ledger = await readLedger(world)
     const asked = history.entries.filter((entry) => entry.type !== 'fault')
     const askedOf = groupBy(asked, ({ name }) => name)
-    const expected = cast.map((role) => expectedOf(role, askedOf.get(role.name) ?? [], horizon))
+    const expected = [...cast, ...crowd].map((role) =>
+      expectedOf(role, askedOf.get(role.name) ?? [], horizon),
+    )
     const occurrences = checkOccurrences(
       expected,
       ledger,
@@ -219,6 +223,7 @@ async function checkAudit(escapement: Library.Escapement, report: Report): Promi
     for (const { schedule, scope, planTime, detail } of found)
       report('audit', `${schedule} ${scope} ${planTime}`, `audit says ${what}: ${detail}`)
   }
+  for (const name of await escapement.reconcile()) report('audit', name, 'had a cursor that had to be mended')
 }
 
 function countsOf({ nodes, restarts }: World): Counts {

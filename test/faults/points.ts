@@ -2,7 +2,7 @@ import { COMMIT } from './proxy.js'
 
 /** Where a process is stopped or killed: by a piece of the statement that it has just sent. A test finds each in the library. */
 export const POINTS: Readonly<Record<string, string>> = {
-  'locks what is due': 'order by wake_at, schedule_id',
+  'locks what is due': 'and next_at is not null and kind = any($3)',
   'records a plan': "counted = c.counted + (c.kind = 'after'",
   'claims runs': "set state = 'running', attempt = r.attempt + 1",
   'renews leases': 'select r.id, r.lease_token, held.lease_ms',
