@@ -6,7 +6,7 @@ import { POINTS } from './points.js'
 import type { Random } from './random.js'
 import type { World } from './world.js'
 
-export interface Blow {
+interface Blow {
   world: World
   node: Node
   random: Random

@@ -4,7 +4,7 @@ import { at, type Report } from './finding.js'
 import { groupBy } from './grouping.js'
 import type { Ledger, RunRow } from './ledger.js'
 
-export interface Witnessed {
+interface Witnessed {
   what: 'start' | 'end' | 'failed'
   run: string
   job: string
