@@ -22,6 +22,8 @@ export interface Node {
   readonly readySince: number | null
   /** The files of all its processes. */
   readonly witnesses: readonly string[]
+  /** Each time that it ended while it was at work, and nobody had told it to. */
+  readonly crashes: readonly string[]
   signal(signal: NodeJS.Signals): void
   stepClock(aheadMs: number): void
   /** Ends it, and resolves when it is gone. */
@@ -55,6 +57,8 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
   let [kills, earlyKills] = [0, 0]
   let readySince: number | null = null
   let isDoomed = false
+  let isToldToStop = false
+  const crashes: string[] = []
 
   function launch(): void {
     const witness = path.join(folder, `witness-${index}-${witnesses.length}.jsonl`)
@@ -67,11 +71,14 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
     })
     readySince = null
     isDoomed = false
+    isToldToStop = false
     child.on('error', () => {})
     child.once('message', () => {
       readySince = performance.now()
     })
     child.once('exit', async (code, signal) => {
+      if (readySince !== null && !isDoomed && !isToldToStop)
+        crashes.push(`process ${witnesses.length - 1} ended by itself: ${code ?? signal}`)
       readySince = null
       fs.writeSync(log, `-- ended: ${code ?? signal}\n`)
       // One that could not start, as the database was away, would else be started without end.
@@ -99,7 +106,9 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
       return isDoomed ? null : readySince
     },
     witnesses,
+    crashes,
     signal(signal) {
+      isToldToStop ||= signal === 'SIGTERM'
       if (signal === 'SIGKILL' && !isDoomed && !isGone()) {
         isDoomed = true
         if (readySince === null) earlyKills += 1
@@ -121,7 +130,7 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
       node.isWanted = false
       if (isGone()) return child.exitCode
       const ended = once(child, 'exit').then(([code]) => code as number | null)
-      child.kill('SIGTERM')
+      node.signal('SIGTERM')
       return Promise.race([ended, sleep(withinMs, null, { ref: false })])
     },
   }

@@ -1,28 +1,15 @@
 /** One whole run: a world, its users, its nemesis, and in the end the checks. */
-import fs from 'node:fs'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import type * as Library from 'escapement'
 import { createCast, createCrowd } from './cast.js'
 import type { Finding, Report } from './checks/finding.js'
-import { groupBy } from './checks/grouping.js'
-import { readLedger } from './checks/ledger.js'
-import { checkOccurrences, type OccurrenceCounts } from './checks/occurrences.js'
-import {
-  checkAskedRuns,
-  checkBreakers,
-  checkChains,
-  checkCounter,
-  checkTransitions,
-} from './checks/promises.js'
-import { checkPooled, checkWitnesses, readWitnesses, type WitnessCounts } from './checks/witnesses.js'
 import { startDriver } from './driver.js'
 import { passDstDays } from './dst-days.js'
-import { notRun } from './faults.js'
 import { type Entry, type FaultEntry, openJournal } from './history.js'
+import { judge, type OrdealReport } from './judging.js'
 import { startNemesis } from './nemesis.js'
-import { expectedOf } from './oracle.js'
 import { untilSettled } from './settling.js'
 import { startWatch } from './watch.js'
 import { createWorld, type World } from './world.js'
@@ -46,43 +33,6 @@ export interface OrdealSettings {
   onProgress(line: string): void
 }
 
-export interface OrdealReport {
-  faults: Map<string, number>
-  /** What processes had just sent when they were killed or frozen at a chosen point. */
-  points: Map<string, number>
-  /** Kinds that could not be, with the reason. */
-  notRun: Map<string, string>
-  verbs: Map<string, Record<'ok' | 'refused' | 'unknown', number>>
-  counts: Counts
-  /** Processes behind PgBouncer that came to work, and what was begun by them. */
-  pooled: { starts: number; executions: number }
-  occurrences: OccurrenceCounts
-  /** Those of the days on which the clock is moved. */
-  dstOccurrences: number
-  witnesses: WitnessCounts
-  chained: number
-  counted: number
-  transitions: number
-  /** Milliseconds; of the fault that took longest. */
-  longestRecovery: { ms: number; kind: string }
-  settledMs: number
-  findings: Finding[]
-}
-
-interface Counts {
-  /** Processes of the system. */
-  starts: number
-  /** SIGKILLs of those that were at work, and of those that were only starting. */
-  kills: number
-  earlyKills: number
-  /** PostgreSQL, stopped or killed, and started again. */
-  restarts: number
-}
-
-/** How late a run may be made when nothing is broken, and nothing was a moment ago. */
-const LATE_MS = 10_000
-/** How long a recovery may take at most: two leases, and the longest sleeps and backoffs of all loops. */
-const RECOVERY_MS = 45_000
 /** How long one that is told to stop may take for what it has begun. */
 const STOP_MS = 20_000
 
@@ -95,6 +45,7 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
   const library: typeof Library = await import(pathToFileURL(path.join(settings.dist, 'index.js')).href)
   const cast = createCast()
   const crowd = createCrowd()
+  const everybody = [...cast, ...crowd]
   try {
     await untilReady(world, patience)
     const escapement = await library.createEscapement({ database: world.userProxy.url, migrate: false })
@@ -132,24 +83,13 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
     await nemesis?.stop()
     for (const proxy of [world.userProxy, ...world.nodes.map((node) => node.proxy)]) proxy.heal()
     await driver.stop()
-    const dstOccurrences = await days
+    await days
     const horizon = Date.now()
     // What is planned up to here has its time to come to rest.
     await sleep(1_000)
     const settledMs = await untilSettled(world, { horizon, patience }, report)
     await watch.stop()
     onProgress('checking')
-    const faults = history.entries.filter((entry): entry is FaultEntry => entry.type === 'fault')
-    const recoveries = watch.recoveries(faults)
-    for (const { fault, ms } of recoveries) {
-      if (ms === null || ms > RECOVERY_MS * patience)
-        report(
-          'stuck',
-          `fault ${fault.number}`,
-          `${fault.kind}: overdue for ${ms ?? 'ever'} ms after its end`,
-        )
-    }
-    const counts = countsOf(world)
     await checkAudit(escapement, report)
     await escapement.close()
     onProgress('stopping')
@@ -158,47 +98,13 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
       if (code !== 0) report('stop', node.name, `did not stop in peace: ${code ?? 'still there'}`)
     })
     await Promise.all(stopping)
-    const ledger = await readLedger(world)
-    const asked = history.entries.filter((entry) => entry.type !== 'fault')
-    const askedOf = groupBy(asked, ({ name }) => name)
-    const expected = [...cast, ...crowd].map((role) =>
-      expectedOf(role, askedOf.get(role.name) ?? [], horizon),
-    )
-    const occurrences = checkOccurrences(
-      expected,
-      ledger,
-      { faults, horizon, lateMs: LATE_MS * patience },
-      report,
-    )
-    checkAskedRuns(expected, history.entries, ledger, report)
-    checkBreakers(ledger, faults, report)
-    const witnessed = readWitnesses(world.nodes.flatMap(({ witnesses }) => witnesses))
-    const longest = recoveries.reduce(
-      (most, one) => ((one.ms ?? 0) > (most?.ms ?? -1) ? one : most),
-      recoveries[0],
-    )
-    const answer: OrdealReport = {
-      faults: timesOf(faults.map(({ kind }) => kind)),
-      points: timesOf(faults.flatMap(({ point }) => point ?? [])),
-      notRun: notRun(world),
-      verbs: verbsOf(history.entries),
-      counts,
-      pooled: checkPooled(witnessed, report),
-      occurrences,
-      dstOccurrences,
-      witnesses: checkWitnesses(witnessed, ledger, report),
-      chained: checkChains(cast, ledger, report),
-      counted: await checkCounter(world, ledger, report),
-      transitions: await checkTransitions(world, history.entries, report),
-      longestRecovery: { ms: longest?.ms ?? 0, kind: longest?.fault.kind ?? 'none' },
-      settledMs,
-      findings,
+    for (const { name, crashes } of world.nodes) {
+      for (const crash of crashes) report('crash', name, crash)
     }
-    fs.writeFileSync(
-      path.join(folder, 'ledger.json'),
-      JSON.stringify({ ...ledger, names: [...ledger.names] }),
-    )
-    return answer
+    const faults = history.entries.filter((entry): entry is FaultEntry => entry.type === 'fault')
+    const evidence = { world, cast: everybody, entries: history.entries, horizon, patience }
+    const judged = await judge({ ...evidence, recoveries: watch.recoveries(faults) }, report)
+    return { ...judged, settledMs, findings }
   } finally {
     history.close()
     await world.close()
@@ -224,27 +130,4 @@ async function checkAudit(escapement: Library.Escapement, report: Report): Promi
       report('audit', `${schedule} ${scope} ${planTime}`, `audit says ${what}: ${detail}`)
   }
   for (const name of await escapement.reconcile()) report('audit', name, 'had a cursor that had to be mended')
-}
-
-function countsOf({ nodes, restarts }: World): Counts {
-  const sum = (of: 'starts' | 'kills' | 'earlyKills') => nodes.reduce((total, node) => total + node[of], 0)
-  return { starts: sum('starts'), kills: sum('kills'), earlyKills: sum('earlyKills'), restarts }
-}
-
-function timesOf(kinds: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>()
-  for (const kind of kinds) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-  return counts
-}
-
-function verbsOf(entries: readonly Entry[]): OrdealReport['verbs'] {
-  const counts: OrdealReport['verbs'] = new Map()
-  for (const entry of entries) {
-    if (entry.type !== 'verb' || entry.isEcho) continue
-    const verb = entry.until === undefined ? entry.verb : 'pause until'
-    const own = counts.get(verb) ?? { ok: 0, refused: 0, unknown: 0 }
-    own[entry.answer] += 1
-    counts.set(verb, own)
-  }
-  return counts
 }

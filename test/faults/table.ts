@@ -1,4 +1,4 @@
-import type { OrdealReport } from './ordeal.js'
+import type { OrdealReport } from './judging.js'
 
 /** All that a run has shown, and each finding with where to look. */
 export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; folder: string }): string {

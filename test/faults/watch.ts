@@ -12,9 +12,14 @@ interface Look {
   waiting: number
 }
 
+/** Milliseconds from the end of a fault until nothing was overdue; null where that was never seen. */
+export interface Recovery {
+  fault: FaultEntry
+  ms: number | null
+}
+
 export interface Watch {
-  /** Milliseconds from the end of each fault until nothing was overdue; null where that was never seen. */
-  recoveries(faults: readonly FaultEntry[]): { fault: FaultEntry; ms: number | null }[]
+  recoveries(faults: readonly FaultEntry[]): Recovery[]
   stop(): Promise<void>
 }
 

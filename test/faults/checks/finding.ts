@@ -14,6 +14,7 @@ type FindingKind =
   | 'audit'
   | 'stop'
   | 'pooler'
+  | 'crash'
 
 export interface Finding {
   kind: FindingKind
