@@ -160,6 +160,9 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
   },
 }
 
+/** By a part of their names. */
+export const faultsWith = (part: string) => Object.keys(FAULTS).filter((name) => name.includes(part))
+
 /** What this world does not have the means for, and why: listed, so that nobody takes it for done. */
 export function notRun({ disk, bouncer }: Pick<World, 'disk' | 'bouncer'>): Map<string, string> {
   const list = new Map<string, string>()

@@ -5,7 +5,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { copyOfDist } from './dist-copy.js'
-import { FAULTS } from './faults.js'
+import { FAULTS, faultsWith } from './faults.js'
 import type { OrdealReport } from './judging.js'
 import { type OrdealSettings, runOrdeal } from './ordeal.js'
 import { PLANTED, type PlantedBug, plant } from './planted.js'
@@ -154,8 +154,8 @@ function faultsNamed(names: string | undefined): string[] {
   if (names === undefined) return all
   if (names === 'none') return []
   const wanted = names.split(',')
-  const unknown = wanted.find((part) => !all.some((name) => name.includes(part)))
-  if (unknown === undefined) return all.filter((name) => wanted.some((part) => name.includes(part)))
+  const unknown = wanted.find((part) => faultsWith(part).length === 0)
+  if (unknown === undefined) return [...new Set(wanted.flatMap(faultsWith))]
   console.error(`--faults: "${unknown}" is part of none. There are: ${all.join(', ')}`)
   process.exit(2)
 }

@@ -34,7 +34,8 @@ export interface NemesisSettings {
   world: World
   history: Journal<Entry>
   seed: number
-  seconds: number
+  /** When it will be stopped, by this process's monotonic clock. */
+  until: number
   otherDist: string
   kinds: readonly string[]
   /** How many SIGKILLs of processes and restarts of PostgreSQL there must be at least; 0 leaves it to chance. */
@@ -46,7 +47,7 @@ export interface NemesisSettings {
 }
 
 export function startNemesis(settings: NemesisSettings): Nemesis {
-  const { world, history, seed, seconds, otherDist, kills, restarts, peaceMs, onFault } = settings
+  const { world, history, seed, until, otherDist, kills, restarts, peaceMs, onFault } = settings
   const impossible = notRun(world)
   const kinds = settings.kinds.filter((kind) => !impossible.has(kind))
   const random = createRandom(seed, 'nemesis')
@@ -69,7 +70,7 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
 
   /** How many of so many there should have been by now. */
   const due = (count: number) =>
-    Math.ceil(count * Math.min(1, (performance.now() - startedAt) / (seconds * 1000 * PACE)))
+    Math.ceil(count * Math.min(1, (performance.now() - startedAt) / ((until - startedAt) * PACE)))
 
   async function untilStorm(): Promise<void> {
     while (hasStorms && !isStopping && (performance.now() - startedAt) % (STORM_MS + PEACE_MS) > STORM_MS)

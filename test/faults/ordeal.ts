@@ -15,6 +15,7 @@ import { startWatch } from './watch.js'
 import { createWorld, type World } from './world.js'
 
 export interface OrdealSettings {
+  /** From the first start of a process to the end of the last fault. */
   seconds: number
   seed: number
   nodes: number
@@ -38,6 +39,7 @@ const STOP_MS = 20_000
 
 export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport> {
   const { seconds, seed, folder, onProgress, kinds, patience } = settings
+  const until = performance.now() + seconds * 1000
   const world = await createWorld(settings)
   const history = openJournal<Entry>(path.join(folder, 'history.jsonl'))
   const findings: Finding[] = []
@@ -63,7 +65,7 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
             world,
             history,
             seed,
-            seconds,
+            until,
             otherDist: settings.otherDist,
             kinds,
             kills: settings.kills,
@@ -74,7 +76,6 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
               onProgress(`fault ${struck}: ${kind}`)
             },
           })
-    const until = performance.now() + seconds * 1000
     while (performance.now() < until) {
       await sleep(Math.min(10_000, Math.max(0, until - performance.now())))
       onProgress(`${Math.max(0, Math.round((until - performance.now()) / 1000))} s left`)
