@@ -209,7 +209,7 @@ export function createCrowd(): Role[] {
     group: `crowd-${index % CROWD_GROUPS}`,
     policies: EACH,
     verbs: CROWD_VERBS,
-    grid: (random) => ({ grid: { kind: 'every', seconds: random.between(60, 120) } }),
+    grid: (random) => ({ grid: { kind: 'every', seconds: random.between(120, 240) } }),
   }))
 }
 

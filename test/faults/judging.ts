@@ -38,8 +38,10 @@ export interface OrdealReport {
   chained: number
   counted: number
   transitions: number
-  /** Milliseconds; of the fault that took longest. */
+  /** Milliseconds until nothing was overdue, from the end of the last of the faults that came one upon the other. */
   longestRecovery: { ms: number; kind: string }
+  /** The same from the end of the first of them. */
+  longestBacklogMs: number
   settledMs: number
   findings: Finding[]
 }
@@ -100,6 +102,7 @@ export async function judge(
     counted: await checkCounter(world, ledger, report),
     transitions: await checkTransitions(world, entries, report),
     longestRecovery: checkRecoveries(recoveries, patience, report),
+    longestBacklogMs: recoveries.reduce((most, { ms }) => Math.max(most, ms ?? 0), 0),
   }
 }
 
@@ -109,10 +112,14 @@ function checkRecoveries(
   report: Report,
 ): OrdealReport['longestRecovery'] {
   let longest = { ms: 0, kind: 'none' }
-  for (const { fault, ms } of recoveries) {
-    if (ms === null || ms > RECOVERY_MS * patience)
-      report('stuck', `fault ${fault.number}`, `${fault.kind}: overdue for ${ms ?? 'ever'} ms after its end`)
-    if (ms !== null && ms > longest.ms) longest = { ms, kind: fault.kind }
+  for (const { fault, inPeaceMs } of recoveries) {
+    if (inPeaceMs === null || inPeaceMs > RECOVERY_MS * patience)
+      report(
+        'stuck',
+        `fault ${fault.number}`,
+        `${fault.kind}: overdue for ${inPeaceMs ?? 'ever'} ms in peace`,
+      )
+    if (inPeaceMs !== null && inPeaceMs > longest.ms) longest = { ms: inPeaceMs, kind: fault.kind }
   }
   return longest
 }

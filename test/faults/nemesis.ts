@@ -25,6 +25,12 @@ const PEACE_MS = 45_000
 /** Of the time that there is: the last of it is for those that fell behind. */
 const PACE = 0.9
 
+/** How much of so long a time is storm. */
+function stormMsOf(ms: number): number {
+  const cycle = STORM_MS + PEACE_MS
+  return Math.floor(ms / cycle) * STORM_MS + Math.min(STORM_MS, ms % cycle)
+}
+
 export interface Nemesis {
   /** Lets the faults that are under way end. */
   stop(): Promise<void>
@@ -53,6 +59,7 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
   const random = createRandom(seed, 'nemesis')
   const startedAt = performance.now()
   const hasStorms = kills > 0
+  const stormMs = stormMsOf(until - startedAt)
   let isStopping = false
   let number = 0
   const underWay = new Set<Promise<void>>()
@@ -70,7 +77,7 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
 
   /** How many of so many there should have been by now. */
   const due = (count: number) =>
-    Math.ceil(count * Math.min(1, (performance.now() - startedAt) / ((until - startedAt) * PACE)))
+    Math.ceil(count * Math.min(1, stormMsOf(performance.now() - startedAt) / (stormMs * PACE)))
 
   async function untilStorm(): Promise<void> {
     while (hasStorms && !isStopping && (performance.now() - startedAt) % (STORM_MS + PEACE_MS) > STORM_MS)
@@ -120,5 +127,5 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
   }
 }
 
-const MOST_LIFE_MS = 6_000
+const MOST_LIFE_MS = 4_000
 const killsOf = (nodes: readonly Node[]) => nodes.reduce((sum, node) => sum + node.kills, 0)

@@ -35,6 +35,7 @@ export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; 
     ['stale completions that counted', found('stale')],
     ['longest lateness', `${(occurrences.longestLateMs / 1000).toFixed(1)} s`],
     ['longest recovery', `${(longestRecovery.ms / 1000).toFixed(1)} s (${longestRecovery.kind})`],
+    ['longest backlog through several faults', `${(report.longestBacklogMs / 1000).toFixed(1)} s`],
     ['at rest after', `${(report.settledMs / 1000).toFixed(1)} s`],
     ['findings', findings.length],
   ]

@@ -12,10 +12,13 @@ interface Look {
   waiting: number
 }
 
-/** Milliseconds from the end of a fault until nothing was overdue; null where that was never seen. */
+/** From a fault to the first look at which nothing was overdue, through all faults that came in between. */
 export interface Recovery {
   fault: FaultEntry
+  /** Milliseconds from the end of this fault; null where that was never seen. */
   ms: number | null
+  /** The same from the end of the last fault before that look. */
+  inPeaceMs: number | null
 }
 
 export interface Watch {
@@ -49,14 +52,16 @@ export function startWatch(world: World, file: string): Watch {
   return {
     recoveries(faults) {
       const healthy = looks.entries.filter(({ cursors, leases, waiting }) => cursors + leases + waiting === 0)
+      const inOrder = faults.toSorted((a, b) => a.t1 - b.t1)
       let place = 0
-      return faults
-        .toSorted((a, b) => a.t1 - b.t1)
-        .map((fault) => {
-          while (place < healthy.length && healthy[place]!.at < fault.t1) place += 1
-          const look = healthy[place]
-          return { fault, ms: look ? look.at - fault.t1 : null }
-        })
+      let last = 0
+      return inOrder.map((fault) => {
+        while (place < healthy.length && healthy[place]!.at < fault.t1) place += 1
+        const look = healthy[place]
+        while (look && last + 1 < inOrder.length && inOrder[last + 1]!.t1 <= look.at) last += 1
+        if (!look) return { fault, ms: null, inPeaceMs: null }
+        return { fault, ms: look.at - fault.t1, inPeaceMs: look.at - inOrder[last]!.t1 }
+      })
     },
     async stop() {
       isStopping = true
