@@ -59,7 +59,8 @@ export function checkOccurrences(
         if (own.length === 0 && covering.length > 0) counts.skipped += 1
         const [run] = own
         if (!isToRun || run?.trigger !== 'scheduled') continue
-        const late = run.createdAt - Math.max(occurrence.planTime, occurrence.epochs[0]!.from.t0)
+        // What was made as due, or overdue, is late from the answer on.
+        const late = run.createdAt - Math.max(occurrence.planTime, occurrence.epochs[0]!.from.t1)
         counts.longestLateMs = Math.max(counts.longestLateMs, late)
         if (late > lateMs && isQuiet(occurrence.planTime, run.createdAt))
           report(
