@@ -10,6 +10,7 @@ import type { Listener } from './postgres-listener.js'
 /** What we need of a caller's `pg` pool, whichever copy of `pg` it comes from. */
 export interface PoolLike {
   connect(): Promise<ClientLike>
+  on?(event: 'connect', listener: EventListener): unknown
   readonly options?: { max?: number }
   readonly totalCount: number
   readonly idleCount?: number

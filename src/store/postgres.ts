@@ -30,6 +30,7 @@ export async function openPostgres(url: string, pooler: PoolerOption): Promise<C
     const pool = new pg.Pool({ ...config, max, allowExitOnIdle: true })
     // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
     pool.on('error', () => {})
+    hearErrors(pool)
     return pool
   }
   const innerPool = newPool(INNER_CONNECTIONS)
@@ -58,6 +59,18 @@ export async function openPostgres(url: string, pooler: PoolerOption): Promise<C
     throw error instanceof EscapementError ? error : unreachable(url, error)
   }
 }
+
+/**
+ * A server that goes down may say so in the same breath in which it lets a new connection in: before whoever waits for that has
+ * got it, and when the pool no longer listens. Nobody would hear it, and the process would end. The next statement fails.
+ */
+function hearErrors(pool: PoolLike): void {
+  if (pool.on === undefined || heard.has(pool)) return
+  heard.add(pool)
+  pool.on('connect', (client: ClientLike) => client.on('error', () => {}))
+}
+
+const heard = new WeakSet<PoolLike>()
 
 /** Whether a transaction pooler stands before the server; found out unless it is said. */
 async function modeOf(pool: PoolLike, connections: number, pooler: PoolerOption): Promise<ConnectionMode> {
@@ -103,6 +116,7 @@ export function borrowClient(client: ClientLike, pooler: PoolerOption): Promise<
 }
 
 async function borrow(pool: PoolLike, max: number, pooler: PoolerOption): Promise<Connections> {
+  hearErrors(pool)
   try {
     const mode = await modeOf(pool, max, pooler)
     const shared = {
