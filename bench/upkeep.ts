@@ -8,6 +8,7 @@
  * PostgreSQL from npm, fsync and synchronous_commit on. Each figure is a median with the lowest and highest beside it.
  */
 import { pathToFileURL } from 'node:url'
+import { hostChance } from '../src/chance.js'
 import { assemble } from '../src/escapement.js'
 import { createEventBus } from '../src/events/bus.js'
 import { silentLogger } from '../src/logger.js'
@@ -33,7 +34,7 @@ export async function benchUpkeep(size: UpkeepSize, print: (line: string) => voi
   const clock = createManualClock(Date.parse('2026-03-01T00:00:00Z'))
   const { escapement, store, jobs } = await assemble({ database: server.url, clock })
   const query = (text: string) => escapement.database.query(text)
-  const parts = { store, jobs, bus: createEventBus(silentLogger), zoneData: NEWER }
+  const parts = { store, jobs, bus: createEventBus(silentLogger), zoneData: NEWER, chance: hostChance }
   try {
     await fill(query, size.schedules)
     await query('vacuum analyze')

@@ -9,11 +9,25 @@ export interface Clock {
   now(): Instant | null
   /** Resolves after `ms`, or as soon as `signal` aborts. Never rejects. */
   sleep(ms: number, signal: AbortSignal): Promise<void>
+  /** Milliseconds from an arbitrary start, never going back: how the loops measure what has passed. */
+  elapsedMs(): number
+  /** Calls `act` once, after `ms`: renewals, timeouts, retries. The answer takes it back. */
+  after(ms: number, act: () => void): () => void
+}
+
+/** What passes on this host, whatever the time of day is taken to be. */
+export const hostTimers: Pick<Clock, 'elapsedMs' | 'after'> = {
+  elapsedMs: monotonicMs,
+  after(ms, act) {
+    const timer = setTimeout(act, ms)
+    return () => clearTimeout(timer)
+  },
 }
 
 /** The clock of production: the database tells the time, the host only waits. */
 export const databaseClock: Clock = {
   now: () => null,
+  ...hostTimers,
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       if (signal.aborted) return resolve()

@@ -1,4 +1,5 @@
 import type { StandardSchemaV1 } from '@standard-schema/spec'
+import { type Chance, hostChance } from './chance.js'
 import { type AuditReport, audit } from './client/audit.js'
 import { checkOptions, FORECAST } from './client/checked-schedules.js'
 import { type Claiming, createClaiming } from './client/claiming.js'
@@ -147,7 +148,7 @@ export interface Assembly {
   sweeper: Sweeper
 }
 
-export async function assemble(options: EscapementOptions): Promise<Assembly> {
+export async function assemble(options: EscapementOptions, chance: Chance = hostChance): Promise<Assembly> {
   const settings = readOptions(options)
   const connections = await openDatabase(settings.database, settings.pooler)
   if (settings.pooler === 'detect' && connections.inner.mode === 'pooled') {
@@ -162,7 +163,7 @@ export async function assemble(options: EscapementOptions): Promise<Assembly> {
     await closeBoth(connections)
     throw error
   }
-  return wire(connections, settings)
+  return wire(connections, settings, chance)
 }
 
 async function closeBoth({ inner, outer }: Connections): Promise<void> {
@@ -179,7 +180,7 @@ async function prepareSchema(database: Database, { schema, migrate: allowed }: S
   })
 }
 
-function wire(connections: Connections, settings: Settings): Assembly {
+function wire(connections: Connections, settings: Settings, chance: Chance): Assembly {
   const { clock } = settings
   const logger = tellMovedOnce(settings.logger)
   const { inner, outer: database } = connections
@@ -188,12 +189,13 @@ function wire(connections: Connections, settings: Settings): Assembly {
   const bus = createEventBus(logger)
   const bridge = createBridge(store, bus, logger)
   const jobs = createJobRegistry()
-  const parts = { store, jobs, bus, zoneData: ZONE_DATA }
+  const parts = { store, jobs, bus, zoneData: ZONE_DATA, chance }
   const schedules = createSchedules(parts)
   const runs = createRuns(parts, schedules)
   const scheduler = createScheduler({
     store,
     clock,
+    chance,
     bus,
     logger,
     jobs,
@@ -204,6 +206,7 @@ function wire(connections: Connections, settings: Settings): Assembly {
     store,
     transactions: outer,
     clock,
+    chance,
     bus,
     logger,
     jobs,

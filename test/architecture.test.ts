@@ -8,7 +8,7 @@ import { describe, expect, it } from 'vitest'
  * folder of `src` or a file in it, without its ending.
  */
 const LAYERS: readonly (readonly string[])[] = [
-  ['errors', 'logger', 'version'],
+  ['errors', 'logger', 'version', 'chance'],
   ['time'],
   ['schedules', 'runs', 'transitions', 'clock'],
   ['store', 'wait', 'gather', 'breather', 'pulse', 'shared-reading', 'tracing'],

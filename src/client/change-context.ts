@@ -1,3 +1,4 @@
+import type { Chance } from '../chance.js'
 import type { RunEvent } from '../events/bus.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
@@ -24,4 +25,5 @@ export interface ChangeContext {
   ended: Map<string, ScheduleRow>
   /** The version of the zone data that this process computes with. */
   zoneData: string
+  chance: Chance
 }

@@ -49,7 +49,7 @@ export interface Enqueueing {
  * either: whoever's key is in use is found out by halving it, and asks again now and then, alone. So a key that a
  * transaction holds costs nobody else more than a moment.
  */
-export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
+export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enqueueing {
   const published = new Map<string, { job: PublishedJob | undefined; untilMs: number }>()
   const keyless = createGatherer({
     writeBatch: insertAlone,
@@ -65,7 +65,7 @@ export function createEnqueueing({ store, jobs, bus }: VerbParts): Enqueueing {
   const again = createGatherer({ writeBatch: insertKeyed, isDivisible: () => false, largestBatch: 1 })
 
   function planned(runs: readonly DirectRun[]): Planned {
-    const ids = identify(runs, store.now()?.getTime() ?? hostNow())
+    const ids = identify(runs, store.now()?.getTime() ?? hostNow(), chance)
     return { ids, batches: toBatches({ ids, runs }) }
   }
 

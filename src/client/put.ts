@@ -196,7 +196,7 @@ async function create(
 }
 
 function createdOf(
-  { now, action, actor, zoneData }: ChangeContext,
+  { now, action, actor, zoneData, chance }: ChangeContext,
   declared: Declared,
   source: string | null,
 ): Written {
@@ -208,7 +208,7 @@ function createdOf(
   const state = paused ? 'paused' : first === null ? 'finished' : 'active'
   const nextAt = state === 'active' ? first : null
   return {
-    id: newScheduleId(now),
+    id: newScheduleId(now, chance),
     name,
     version: 1,
     content,

@@ -1,8 +1,8 @@
-import { randomUUID } from 'node:crypto'
 import { EscapementError, mistakesError } from '../errors.js'
 import { runCreated } from '../events/run-events.js'
 import { uuidOf } from '../runs/run-id.js'
 import { jsonMistake } from '../runs/storable.js'
+import { randomUuid } from '../runs/uuid.js'
 import { DEFAULT_SCOPE } from '../schedules/schedule.js'
 import { clearCursorsOfAfter } from '../store/queries/after.js'
 import { insertManualRun } from '../store/queries/ledger.js'
@@ -57,7 +57,8 @@ async function insert(
   span.name(row.job)
   const scope = options.scope ?? row.scopes?.[0] ?? DEFAULT_SCOPE
   if (row.scopes !== null && !row.scopes.includes(scope)) throw unknownScope(row, scope)
-  const id = options.key === undefined ? randomUUID() : uuidOf(`${row.id}|manual|${options.key}`)
+  const id =
+    options.key === undefined ? randomUuid(context.chance) : uuidOf(`${row.id}|manual|${options.key}`)
   const isNew = await insertManualRun(context.session, {
     id,
     scheduleId: row.id,

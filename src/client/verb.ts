@@ -1,3 +1,4 @@
+import type { Chance } from '../chance.js'
 import type { EventBus, RunEvent } from '../events/bus.js'
 import { tellCancelled, tellCreated } from '../events/run-events.js'
 import { type ScheduleAct, tellActs } from '../events/schedule-events.js'
@@ -21,6 +22,7 @@ export interface VerbParts {
   bus: EventBus
   /** The version of the zone data that this process computes with. */
   zoneData: string
+  chance: Chance
   /** Where it is set, schedules of other groups are as if there were none. */
   group?: string
 }
@@ -83,7 +85,7 @@ function refuseBacklog(): never {
 
 /** One transaction: newer zone data and pauses that have ended come first, and then the step. */
 async function lockAndDo<R>(
-  { store, bus, zoneData, group }: VerbParts,
+  { store, bus, zoneData, chance, group }: VerbParts,
   names: readonly string[],
   options: LockOptions & { scopes: ProvidedScopes; step: Step<R>; ifIncomplete: () => R },
 ): Promise<R> {
@@ -95,7 +97,7 @@ async function lockAndDo<R>(
   const done = await store.transaction(async (session) => {
     const { rows, now } = await lockNamed(session, names, group)
     const told = { acts, created, replaced, ended: new Map<string, ScheduleRow>() }
-    const context = { session, channel: store.channel, now, action, actor, scopes, zoneData, ...told }
+    const context = { session, channel: store.channel, now, action, actor, scopes, zoneData, chance, ...told }
     const zoned = await applyZoneDataTo(context, rows)
     moved = zoned.moved
     if (!zoned.isComplete) return options.ifIncomplete()

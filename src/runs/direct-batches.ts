@@ -1,3 +1,4 @@
+import type { Chance } from '../chance.js'
 import type { Instant } from '../time/instant.js'
 import type { DirectRun } from './direct-run.js'
 import { directRunIdOf } from './run-id.js'
@@ -12,8 +13,8 @@ export interface DirectBatch {
 export const LARGEST_BATCH = { runs: 5_000, characters: 8_000_000 }
 
 /** Without a key, ids are new, and greater from one to the next. */
-export function identify(runs: readonly DirectRun[], now: Instant): string[] {
-  const fresh = newUuids(now, runs.length)
+export function identify(runs: readonly DirectRun[], now: Instant, chance: Chance): string[] {
+  const fresh = newUuids(now, runs.length, chance)
   return runs.map(({ job, key }, index) => (key === null ? fresh[index]! : directRunIdOf(job, key)))
 }
 

@@ -1,4 +1,5 @@
 import { askProviders } from '../client/scopes.js'
+import type { Clock } from '../clock.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Instant } from '../time/instant.js'
 
@@ -32,7 +33,7 @@ export interface Providers {
   isAsking(job: string): boolean
 }
 
-export function createProviders(jobs: JobRegistry, onAnswer: () => void): Providers {
+export function createProviders(jobs: JobRegistry, clock: Clock, onAnswer: () => void): Providers {
   const asking = new Map<string, Promise<void>>()
   const answered = new Map<string, Answer>()
 
@@ -52,6 +53,16 @@ export function createProviders(jobs: JobRegistry, onAnswer: () => void): Provid
     return answer !== undefined && answer.askedAt >= dueAt ? answer : undefined
   }
 
+  /** Resolves when `work` has, or after so long. */
+  async function untilPassed(ms: number, work: Promise<unknown>): Promise<void> {
+    let stopTimer = () => {}
+    const passed = new Promise<void>((resolve) => {
+      stopTimer = clock.after(ms, resolve)
+    })
+    await Promise.race([work, passed])
+    stopTimer()
+  }
+
   return {
     isAsking: (job) => asking.has(job),
     async answers(wanted, now, patienceMs) {
@@ -67,13 +78,9 @@ export function createProviders(jobs: JobRegistry, onAnswer: () => void): Provid
       const open = wanted.filter((one) => !collect(one))
       for (const { job } of open) if (!asking.has(job)) asking.set(job, ask(job, now))
       const waited = Promise.all(open.map(({ job }) => asking.get(job)))
-      await (patienceMs === Number.POSITIVE_INFINITY ? waited : Promise.race([waited, passing(patienceMs)]))
+      await (patienceMs === Number.POSITIVE_INFINITY ? waited : untilPassed(patienceMs, waited))
       for (const one of open) collect(one)
       return { scopes, failed }
     },
   }
-}
-
-function passing(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms).unref())
 }

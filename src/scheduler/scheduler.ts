@@ -1,3 +1,4 @@
+import type { Chance } from '../chance.js'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { runCreated, tellCancelled, tellCreated } from '../events/run-events.js'
@@ -72,6 +73,7 @@ export interface Scheduler {
 export function createScheduler(parts: {
   store: Store
   clock: Clock
+  chance: Chance
   bus: EventBus
   logger: Logger
   jobs: JobRegistry
@@ -80,14 +82,14 @@ export function createScheduler(parts: {
   batch: number
   retention: Retention | null
 }): Scheduler {
-  const { store, bus, logger, jobs, zoneData, batch } = parts
-  const verbParts = { store, jobs, bus, zoneData }
-  const upkeep = createUpkeep(verbParts, parts.retention, logger)
+  const { store, clock, chance, bus, logger, jobs, zoneData, batch } = parts
+  const verbParts = { store, jobs, bus, zoneData, chance }
+  const upkeep = createUpkeep(verbParts, clock, parts.retention, logger)
   const minutes = createMinutes(store, logger)
-  const wait = createWait(parts.clock)
+  const wait = createWait(clock)
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
-  const providers = createProviders(jobs, wait.wake)
+  const providers = createProviders(jobs, clock, wait.wake)
   /** How many schedules a batch takes at the moment. */
   let reach = batch
   let stopping = false

@@ -1,3 +1,4 @@
+import type { Chance } from '../chance.js'
 import type { ChangeContext } from '../client/change-context.js'
 import { replaceRuns } from '../client/replacing.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
@@ -47,7 +48,7 @@ const RETRY_PLANNING_MS = 60_000
  * nothing but the database is awaited.
  */
 export async function tick(
-  { store, logger, zoneData }: { store: Store; logger: Logger; zoneData: string },
+  { store, logger, zoneData, chance }: { store: Store; logger: Logger; zoneData: string; chance: Chance },
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
 ): Promise<TickReport> {
@@ -55,7 +56,7 @@ export async function tick(
     const locked = await lockDueSchedules(session, limits)
     const { now } = locked
     if (now === null) return { due: 0, isCut: false, created: [], ended: [], acts: [], replaced: [] }
-    const context = { session, channel: store.channel, now, zoneData }
+    const context = { session, channel: store.channel, now, zoneData, chance }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
       session,
@@ -100,7 +101,7 @@ export async function tick(
  * next tick. There are none but after an upgrade.
  */
 async function withOurZoneData(
-  context: Pick<ChangeContext, 'session' | 'channel' | 'now' | 'zoneData'>,
+  context: Pick<ChangeContext, 'session' | 'channel' | 'now' | 'zoneData' | 'chance'>,
   due: readonly DueSchedule[],
 ): Promise<{ due: readonly DueSchedule[]; unplannable: ZoneDataReport['unmovable']; acts: ScheduleAct[] }> {
   const acts: ScheduleAct[] = []

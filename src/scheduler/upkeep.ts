@@ -7,9 +7,9 @@
  * does not grow with the number of schedules. Where the first pass begins is left to chance, so that also
  * with frequent restarts each schedule has its turn.
  */
-import { randomBytes } from 'node:crypto'
+import type { Chance } from '../chance.js'
 import type { VerbParts } from '../client/verb.js'
-import { monotonicMs } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { Logger } from '../logger.js'
 import { fillStrandedLanes } from '../store/queries/lanes.js'
 import { pruneMinutes } from '../store/queries/minutes.js'
@@ -31,8 +31,13 @@ export interface Upkeep {
   step(): Promise<boolean>
 }
 
-export function createUpkeep(parts: VerbParts, retention: Retention | null, logger: Logger): Upkeep {
-  const { store, zoneData } = parts
+export function createUpkeep(
+  parts: VerbParts,
+  clock: Clock,
+  retention: Retention | null,
+  logger: Logger,
+): Upkeep {
+  const { store, zoneData, chance } = parts
   let begunAt = Number.NEGATIVE_INFINITY
   let pass: AsyncGenerator<string[], void> | undefined
   let position: string | undefined
@@ -45,7 +50,7 @@ export function createUpkeep(parts: VerbParts, retention: Retention | null, logg
       yield* prune(store, retention)
       await pruneMinutes(store, retention.statsMs)
     }
-    position ??= idWithin(await readIdRange(store))
+    position ??= idWithin(await readIdRange(store), chance)
     let isWholeTurn = position === BEFORE_ALL_IDS
     for (let chunk = 0; chunk < CHUNKS; chunk++) {
       const { mended, next, ids } = await reconcileSlice(store, zoneData, { after: position, limit: CHUNK })
@@ -61,8 +66,8 @@ export function createUpkeep(parts: VerbParts, retention: Retention | null, logg
   return {
     async step() {
       if (pass === undefined) {
-        if (monotonicMs() - begunAt < EVERY_MS) return false
-        begunAt = monotonicMs()
+        if (clock.elapsedMs() - begunAt < EVERY_MS) return false
+        begunAt = clock.elapsedMs()
         pass = newPass()
       }
       try {
@@ -85,10 +90,10 @@ export function createUpkeep(parts: VerbParts, retention: Retention | null, logg
 }
 
 /** An id somewhere between two, as chance has it. */
-function idWithin(range: { first: string; last: string } | undefined): string {
+function idWithin(range: { first: string; last: string } | undefined, chance: Chance): string {
   if (range === undefined) return BEFORE_ALL_IDS
   const [first, last] = [range.first, range.last].map((id) => BigInt(`0x${id.replaceAll('-', '')}`))
-  const share = BigInt(`0x${randomBytes(8).toString('hex')}`)
+  const share = BigInt(`0x${chance.bytes(8).toString('hex')}`)
   const hex = (first! + (((last! - first!) * share) >> 64n)).toString(16).padStart(32, '0')
   return [0, 8, 12, 16, 20].map((start, index, starts) => hex.slice(start, starts[index + 1])).join('-')
 }

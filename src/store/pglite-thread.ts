@@ -6,12 +6,11 @@
  * decided on the main side (`pglite.ts`), which never mixes others in between.
  */
 import { parentPort, workerData } from 'node:worker_threads'
-import type { PGlite } from '@electric-sql/pglite'
+import { answer, endStrayTransaction } from './pglite-answer.js'
 import { errorFields } from './pglite-errors.js'
 import { Maintenance } from './pglite-maintenance.js'
 import {
   type FromThread,
-  type Reply,
   type Request,
   STARTING,
   type ThreadOptions,
@@ -49,7 +48,7 @@ async function main(): Promise<void> {
   port.on('message', ({ id, request }: ToThread) =>
     takeTurn(async () => {
       if (request.op === 'close') maintenance.stop()
-      let reply = await answer(engine, request).catch(replyToFailure)
+      let reply = await answer(engine, request)
       inTransaction = request.op === 'begin' || (inTransaction && !ENDS_TRANSACTION.has(request.op))
       if (request.op !== 'close') {
         maintenance.noteActivity()
@@ -67,57 +66,6 @@ function createFrom(template: ArrayBuffer, path: string): void {
 }
 
 const ENDS_TRANSACTION: ReadonlySet<Request['op']> = new Set(['commit', 'rollback'])
-
-/** A bare `begin` would draw everybody's later statements into one transaction that nobody commits. */
-async function endStrayTransaction(engine: PGlite): Promise<Reply> {
-  await engine.exec('rollback')
-  const message =
-    'A statement left a transaction open in the one session that all share. Use `transaction()`.'
-  return { error: { message, escapement: { code: 'database_busy', details: {} } } }
-}
-
-/** The engine itself broke down, as opposed to a statement that it refused. */
-class EngineCrash extends Error {}
-
-function replyToFailure(error: unknown): Reply {
-  if (error instanceof EngineCrash) throw error
-  return { error: errorFields(error) }
-}
-
-/** PGlite swallows what the engine throws when it crashes, and answers with an empty result. */
-async function requireAnswer(engine: PGlite, result: { command?: string } | undefined): Promise<void> {
-  if (result?.command !== undefined) return
-  // An empty statement has no command either, but then the engine still answers.
-  const { rows } = await engine.query('select 1')
-  if (rows.length === 0) throw new EngineCrash('the engine crashed')
-}
-
-async function answer(engine: PGlite, request: Request): Promise<Reply> {
-  switch (request.op) {
-    case 'query': {
-      const result = await engine.query(request.text, [...request.params])
-      await requireAnswer(engine, result)
-      return { rows: result.rows }
-    }
-    case 'script':
-      await requireAnswer(engine, (await engine.exec(request.text)).at(-1))
-      return { done: true }
-    case 'begin':
-    case 'rollback':
-      await requireAnswer(engine, (await engine.exec(request.op)).at(-1))
-      return { done: true }
-    case 'commit': {
-      const [result] = await engine.exec('commit')
-      await requireAnswer(engine, result)
-      return { rows: [{ command: result?.command }] }
-    }
-    case 'dump':
-      return { archive: await (await engine.dumpDataDir('none')).arrayBuffer() }
-    case 'close':
-      await engine.close()
-      return { done: true }
-  }
-}
 
 /** The last message: the main side rejects what is pending and ends this thread, wherever it is. */
 function fail(error: unknown): void {

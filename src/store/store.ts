@@ -36,7 +36,7 @@ export const NOW = `coalesce($1::timestamptz, date_trunc('milliseconds', clock_t
  */
 export const instantAt = (ms: string) => `to_timestamp(${ms} / 1000)::timestamptz(3)`
 
-export function createStore(database: Database, schema: string, clock: Clock): Store {
+export function createStore(database: Database, schema: string, clock: Pick<Clock, 'now'>): Store {
   const quotedSchema = quoteIdentifier(schema)
   const texts = new Map<string, string>()
 

@@ -1,4 +1,3 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
@@ -110,10 +109,11 @@ export function createSweeper(parts: {
   batchSize: number
   retentionMs: number | null
 }): Sweeper {
-  const { store, bus, logger, tables, batchSize, intervalMs, retentionMs } = parts
-  const wait = createWait(parts.clock)
+  const { store, clock, bus, logger, tables, batchSize, intervalMs, retentionMs } = parts
+  const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
+  const wait = createWait(clock)
   const pulse = createPulse()
-  const upkeep = createLogUpkeep(limited(LOOK_LIMITS), { retentionMs, logger, onSlice: pulse.beat })
+  const upkeep = createLogUpkeep(limited(LOOK_LIMITS), clock, { retentionMs, logger, onSlice: pulse.beat })
   /** How many rows a batch takes at the moment, where not as many as it may. */
   const reaches = new WeakMap<SweptTable, number>()
   /** Tables of which the last sweep has left rows: these need not be asked whether they have any. */
@@ -212,7 +212,7 @@ export function createSweeper(parts: {
   }
 
   async function run(): Promise<void> {
-    const rests = createRests(intervalMs)
+    const rests = createRests(intervalMs, clock)
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
     pulse.begin()
@@ -280,21 +280,21 @@ interface Pass {
 }
 
 /** Tables that cannot be swept rest for longer each time, and hold nobody else up. */
-function createRests(longestMs: number) {
+function createRests(longestMs: number, { elapsedMs }: Clock) {
   const resting = new Map<SweptTable, { until: number; ms: number }>()
   return {
     rested: (tables: readonly SweptTable[]) =>
-      tables.filter((table) => (resting.get(table)?.until ?? 0) <= monotonicMs()),
+      tables.filter((table) => (resting.get(table)?.until ?? 0) <= elapsedMs()),
     note(failed: readonly SweptTable[], tables: readonly SweptTable[]) {
       for (const table of tables) {
         const rest = resting.get(table)
         if (failed.includes(table)) {
           const ms = Math.min(rest ? rest.ms * 2 : FIRST_REST_MS, longestMs)
-          resting.set(table, { ms, until: monotonicMs() + ms })
-        } else if (rest && rest.until <= monotonicMs()) resting.delete(table)
+          resting.set(table, { ms, until: elapsedMs() + ms })
+        } else if (rest && rest.until <= elapsedMs()) resting.delete(table)
       }
     },
     msUntilNext: () =>
-      Math.max(1, Math.min(...[...resting.values()].map(({ until }) => until)) - monotonicMs()),
+      Math.max(1, Math.min(...[...resting.values()].map(({ until }) => until)) - elapsedMs()),
   }
 }

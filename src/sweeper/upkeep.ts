@@ -2,7 +2,7 @@
  * Keeps the log of transitions from growing for ever: a slice of it at a time, in the order of its key, each going on where the
  * last one ended, so that the cost of a slice does not grow with the log.
  */
-import { monotonicMs } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { Logger } from '../logger.js'
 import { type LogPosition, pruneLog, pruneQuarantine } from '../store/queries/transition-log.js'
 import type { Store } from '../store/store.js'
@@ -21,9 +21,10 @@ export interface LogUpkeep {
 /** Without a retention the log is kept, and only what was set aside is tidied up. */
 export function createLogUpkeep(
   store: Store,
+  { elapsedMs }: Clock,
   { retentionMs, logger, onSlice }: { retentionMs: number | null; logger: Logger; onSlice: () => void },
 ): LogUpkeep {
-  let lastAt = monotonicMs()
+  let lastAt = elapsedMs()
   let loggedSince = 0
   let [place, after]: [number, LogPosition | null] = [0, null]
 
@@ -64,8 +65,8 @@ export function createLogUpkeep(
   return {
     async step(tables, logged) {
       loggedSince += logged
-      if (monotonicMs() - lastAt < EVERY_MS) return
-      lastAt = monotonicMs()
+      if (elapsedMs() - lastAt < EVERY_MS) return
+      lastAt = elapsedMs()
       let slices = 1 + Math.ceil((2 * loggedSince) / SLICE)
       loggedSince = 0
       while (slices-- > 0 && !(await slice(tables)));

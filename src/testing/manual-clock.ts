@@ -1,7 +1,10 @@
-import type { Clock } from '../clock.js'
+import { type Clock, hostTimers } from '../clock.js'
 import type { Instant } from '../time/instant.js'
 
-/** A clock that stands still until it is set. It stands in for the database's clock in every statement. */
+/**
+ * A clock that stands still until it is set. It stands in for the database's clock in every statement. Timeouts of handlers and
+ * renewals of leases stay with the host: a handler may wait for something real.
+ */
 export interface ManualClock extends Clock {
   now(): Instant
   /** Moves to an instant, also back, and ends the sleeps that are over by then. */
@@ -12,6 +15,7 @@ export function createManualClock(at: Instant): ManualClock {
   let current = at
   const sleepers = new Set<{ until: Instant; end(): void }>()
   return {
+    ...hostTimers,
     now: () => current,
     set(instant) {
       current = instant

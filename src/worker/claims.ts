@@ -1,5 +1,6 @@
-import { randomUUID } from 'node:crypto'
+import type { Chance } from '../chance.js'
 import type { JobRegistry } from '../runs/job-registry.js'
+import { randomUuid } from '../runs/uuid.js'
 import { isMoved } from '../store/moved.js'
 import { type ClaimedRow, claimRuns, msUntilEligible, releaseClaims } from '../store/queries/claiming.js'
 import type { Store } from '../store/store.js'
@@ -17,7 +18,7 @@ export interface Claims {
 export function createClaims(
   store: Store,
   jobs: JobRegistry,
-  { workerId, queues }: { workerId: string; queues: readonly string[] },
+  { workerId, queues, chance }: { workerId: string; queues: readonly string[]; chance: Chance },
 ): Claims {
   /** Tokens of claims whose answer is awaited, or was lost. */
   const unanswered = new Set<string>()
@@ -40,7 +41,7 @@ export function createClaims(
     giveBack,
     async take(limit) {
       await giveBack()
-      const leaseToken = randomUUID()
+      const leaseToken = randomUuid(chance)
       unanswered.add(leaseToken)
       const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit }
       const rows = await claimRuns(store, claim).catch((error) => {

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { type AnyJob, checkInput, type HandlerTransaction } from '../runs/job.js'
@@ -20,6 +21,8 @@ export interface Execution {
   interrupt: Interrupt
   telling: Telling
   span: AttemptSpan
+  /** How much of the jitter falls to the retry of this attempt, from 0 to 1. */
+  jitter: number
   /** Claimed, and waiting for a connection: nothing of it has begun. */
   isWaiting?: boolean
   /** The worker has stopped and waits no longer: what this attempt did not say by now is not said. */
@@ -31,16 +34,16 @@ const LONGEST_MESSAGE = 4_000
 /** Runs the handler and says how it ended. Never rejects: whatever a handler does costs its own slot only. */
 export async function execute(
   execution: Execution,
-  logger: Logger,
+  { logger, clock }: { logger: Logger; clock: Clock },
   tx?: HandlerTransaction,
 ): Promise<Outcome> {
   const { job, row, interrupt, span } = execution
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer: (() => void) | undefined
   /** What is done at once needs neither timer nor race. */
   const call = <T>(begin: () => T | PromiseLike<T>): T | Promise<T> => {
     const work = span.within(begin)
     if (!isThenable(work)) return work
-    timer ??= setTimeout(() => interrupt.abort(timedOut(job)), job.timeoutMs)
+    stopTimer ??= clock.after(job.timeoutMs, () => interrupt.abort(timedOut(job)))
     return interrupt.race(work)
   }
   try {
@@ -55,7 +58,7 @@ export async function execute(
   } catch (error) {
     return outcomeOf(execution, failureOf(error, execution))
   } finally {
-    clearTimeout(timer)
+    stopTimer?.()
   }
 }
 
@@ -88,8 +91,8 @@ export function outcomeOf({ row, leaseToken, telling }: Execution, ending: Endin
 }
 
 /** Codes are ours to give: whatever else a handler throws or lets through is its own error. */
-export function failureOf(error: unknown, { job, row, interrupt }: Execution): Failure {
-  const delayMs = delayAfter(error, job, row.attempt)
+export function failureOf(error: unknown, { job, row, interrupt, jitter }: Execution): Failure {
+  const delayMs = delayAfter(error, job, { attempt: row.attempt, jitter })
   const code =
     error instanceof InputRefused
       ? 'input_invalid'
@@ -104,8 +107,12 @@ export function failureOf(error: unknown, { job, row, interrupt }: Execution): F
   }
 }
 
-function delayAfter(error: unknown, job: AnyJob, attempt: number): number | null {
-  const delayMs = retryDelayMs(job.retry, attempt, Math.random())
+function delayAfter(
+  error: unknown,
+  job: AnyJob,
+  { attempt, jitter }: { attempt: number; jitter: number },
+): number | null {
+  const delayMs = retryDelayMs(job.retry, attempt, jitter)
   try {
     // The same input will not fit the next time either.
     if (error instanceof InputRefused || isNonRetryable(error)) return null

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { databaseClock } from '../clock.js'
 import { silentLogger } from '../logger.js'
 import type { Store } from '../store/store.js'
 import { Interrupt } from './interrupt.js'
@@ -20,7 +21,12 @@ function keep(answer: (asked: number) => Promise<void>) {
     await answer(askedAtMs.length)
     return [{ id: lease.runId, lease_token: lease.leaseToken }]
   }
-  const keeper = createLeaseKeeper({ query, now: () => null } as unknown as Store, silentLogger, () => {})
+  const keeper = createLeaseKeeper(
+    { query, now: () => null } as unknown as Store,
+    databaseClock,
+    silentLogger,
+    () => {},
+  )
   keeper.hold(lease, new Interrupt())
   return { keeper, askedAtMs }
 }

@@ -1,3 +1,4 @@
+import type { Clock } from '../clock.js'
 import { EscapementError } from '../errors.js'
 import type { Logger } from '../logger.js'
 import { type HeldLease, leaseKey, listCancelled, renewLeases } from '../store/queries/leases.js'
@@ -32,15 +33,16 @@ interface Held {
 
 export function createLeaseKeeper(
   store: Store,
+  clock: Clock,
   logger: Logger,
   onLost: (runId: string) => void,
 ): LeaseKeeper {
   const leases = new Map<string, Held>()
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer: (() => void) | undefined
   let everyMs = Number.POSITIVE_INFINITY
   let renewing: Promise<boolean> | undefined
   let following: Promise<boolean> | undefined
-  let retry: NodeJS.Timeout | undefined
+  let stopRetry: (() => void) | undefined
   let unanswered = 0
   /** Since the last renewal that was answered. */
   let failures = 0
@@ -49,10 +51,10 @@ export function createLeaseKeeper(
     const asked = [...leases.values()]
     const isHeard = asked.length === 0 || (unanswered < MAX_UNANSWERED && (await isAnsweredInTime(asked)))
     failures = isHeard ? 0 : failures + 1
-    clearTimeout(retry)
+    stopRetry?.()
     // Not left for the next turn: the lease has two thirds of its time, and one failure must not cost half of that.
-    if (!isHeard && timer !== undefined) {
-      retry = setTimeout(renew, Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS))
+    if (!isHeard && stopTimer !== undefined) {
+      stopRetry = clock.after(Math.min(FIRST_RETRY_MS * 2 ** (failures - 1), LAST_RETRY_MS), renew)
     }
     return isHeard
   }
@@ -64,11 +66,11 @@ export function createLeaseKeeper(
         complain({ runs: asked.length }, 'a renewal of leases gets no answer')
         resolve(false)
       }
-      const timeout = setTimeout(giveUp, everyMs / 2)
+      const stopWaiting = clock.after(everyMs / 2, giveUp)
       unanswered += 1
       ask(asked).then((isHeard) => {
         unanswered -= 1
-        clearTimeout(timeout)
+        stopWaiting()
         resolve(isHeard)
       })
     })
@@ -123,6 +125,14 @@ export function createLeaseKeeper(
     return following
   }
 
+  function renewInTurn(): void {
+    stopTimer?.()
+    stopTimer = clock.after(everyMs, () => {
+      renewInTurn()
+      void renew()
+    })
+  }
+
   return {
     renew,
     async hasCancelled() {
@@ -139,10 +149,9 @@ export function createLeaseKeeper(
     hold(lease, interrupt) {
       leases.set(leaseKey(lease), { lease, interrupt })
       // A third of the lease: two renewals may fail before another worker can claim the run.
-      if (timer !== undefined && lease.leaseMs / 3 >= everyMs) return
+      if (stopTimer !== undefined && lease.leaseMs / 3 >= everyMs) return
       everyMs = lease.leaseMs / 3
-      clearInterval(timer)
-      timer = setInterval(renew, everyMs)
+      renewInTurn()
     },
     letGo: (lease) => void leases.delete(leaseKey(lease)),
     held: () => [...leases.values()].map(({ lease }) => lease),
@@ -152,9 +161,9 @@ export function createLeaseKeeper(
       for (const { interrupt } of abandoned) interrupt.abort(reason)
     },
     stop() {
-      clearInterval(timer)
-      clearTimeout(retry)
-      timer = undefined
+      stopTimer?.()
+      stopRetry?.()
+      stopTimer = undefined
     },
   }
 }

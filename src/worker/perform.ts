@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises'
+import type { Clock } from '../clock.js'
 import type { Logger } from '../logger.js'
 import type { NoticeRule } from '../runs/notification.js'
 import { storableJson } from '../runs/storable.js'
@@ -23,16 +23,18 @@ export function createPerformer(parts: {
   outcomes: OutcomeRecorder
   /** Over connections that handlers may hold for as long as they take. */
   transactions: Store
+  clock: Clock
   logger: Logger
   rules: readonly NoticeRule[]
   onFollowed(followed: Followed): void
 }): Performer {
-  const { outcomes, transactions, logger, rules, onFollowed } = parts
+  const { outcomes, transactions, clock, logger, rules, onFollowed } = parts
   const { channel } = transactions
+  const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
 
   async function perform(execution: Execution, onHandled: () => void): Promise<Outcome | null> {
     if (execution.job.transactional) return performInTransaction(execution).finally(onHandled)
-    const outcome = await execute(execution, logger)
+    const outcome = await execute(execution, parts)
     onHandled()
     return recordUntilHeard(execution, outcome)
   }
@@ -45,7 +47,7 @@ export function createPerformer(parts: {
     const failed = deferred<Outcome>()
     let done: { outcome: Outcome; recorded: Recorded } | undefined
     const committed = beginWhenPossible(execution, async (session, tx) => {
-      const outcome = await execute(execution, logger, tx)
+      const outcome = await execute(execution, parts, tx)
       if (outcome.state !== 'succeeded') {
         failed.resolve(outcome)
         throw new RolledBack()
@@ -99,7 +101,7 @@ export function createPerformer(parts: {
       } catch (error) {
         if (!execution.isWaiting || error instanceof NotBegun) throw error
         logger.warn({ ...runFacts(execution.row), err: error }, 'a transactional run waits for a connection')
-        await sleep(backoffMs)
+        await pause(backoffMs)
         if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
       }
     }
@@ -120,7 +122,7 @@ export function createPerformer(parts: {
         if (execution.isGivenUp) return null
         logger.warn({ ...runFacts(execution.row), err: error }, 'an outcome could not be recorded yet')
         if (isRefusal(error)) outcome = bare(outcome, error)
-        await sleep(backoffMs)
+        await pause(backoffMs)
       }
     }
   }

@@ -1,4 +1,5 @@
 import { AsyncResource } from 'node:async_hooks'
+import type { Clock } from '../clock.js'
 import { EscapementError } from '../errors.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
@@ -16,13 +17,18 @@ export interface ProgressWriter {
   stop(): void
 }
 
-export function createProgressWriter(store: Store, bus: EventBus, logger: Logger): ProgressWriter {
+export function createProgressWriter(
+  store: Store,
+  clock: Clock,
+  bus: EventBus,
+  logger: Logger,
+): ProgressWriter {
   const changed = new Set<ProgressReport>()
-  let timer: NodeJS.Timeout | undefined
+  let stopTimer: (() => void) | undefined
 
   // Bound to where the writer was made: its timer is set by handlers, some of which are inside a transaction.
   const writeAll = AsyncResource.bind(async () => {
-    timer = undefined
+    stopTimer = undefined
     const reports = [...changed]
     changed.clear()
     try {
@@ -39,11 +45,11 @@ export function createProgressWriter(store: Store, bus: EventBus, logger: Logger
   return {
     write(report) {
       changed.add(report)
-      timer ??= setTimeout(writeAll, WRITE_EVERY_MS).unref()
+      stopTimer ??= clock.after(WRITE_EVERY_MS, writeAll)
     },
     stop() {
-      clearTimeout(timer)
-      timer = undefined
+      stopTimer?.()
+      stopTimer = undefined
     },
   }
 }

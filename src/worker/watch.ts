@@ -1,4 +1,4 @@
-import { monotonicMs } from '../clock.js'
+import type { Clock } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { NoticeRule } from '../runs/notification.js'
@@ -34,6 +34,7 @@ export interface Watch {
 /** Looks after the workers of all processes: whoever dies, the others take over. */
 export function createWatch(parts: {
   store: Store
+  clock: Clock
   workerId: string
   registration: Registration
   leases: LeaseKeeper
@@ -44,6 +45,7 @@ export function createWatch(parts: {
   onFollowed(followed: Followed): void
 }): Watch {
   const { store, workerId, registration, leases, bus, logger, rules } = parts
+  const { elapsedMs } = parts.clock
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
@@ -70,7 +72,7 @@ export function createWatch(parts: {
     recover,
     async look(running, held) {
       // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
-      const heldUpMs = Math.min(Math.max(monotonicMs() - lookedAtMs - WATCH_EVERY_MS, 0), EVER_MS)
+      const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - WATCH_EVERY_MS, 0), EVER_MS)
       const { lost, msUntilLost, hasExpired, isAsTold } = await lookAfterWorkers(store, {
         id: workerId,
         running,
@@ -78,7 +80,7 @@ export function createWatch(parts: {
         unseenMs: UNSEEN_MS + heldUpMs,
         graceMs: GRACE_OF_THE_LOST_MS,
       })
-      lookedAtMs = monotonicMs()
+      lookedAtMs = elapsedMs()
       for (const { id, host, pid } of lost) {
         logger.warn({ workerId: id, host, pid }, 'a worker is gone: its runs are taken over')
         bus.emit('worker.lost', { workerId: id, host, pid })
@@ -87,7 +89,7 @@ export function createWatch(parts: {
       if (!isAsTold) await comeBack()
       if (hasExpired) await recover(held)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
-      const untilGraceEndsMs = graceEndsAtMs > monotonicMs() ? graceEndsAtMs - monotonicMs() : WATCH_EVERY_MS
+      const untilGraceEndsMs = graceEndsAtMs > elapsedMs() ? graceEndsAtMs - elapsedMs() : WATCH_EVERY_MS
       // Not left for the next turn: recovery is to take seconds.
       return Math.min(WATCH_EVERY_MS, untilGraceEndsMs + SLACK_MS, (msUntilLost ?? WATCH_EVERY_MS) + SLACK_MS)
     },

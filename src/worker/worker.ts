@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import type { Chance } from '../chance.js'
 import type { Clock } from '../clock.js'
 import { monotonicMs } from '../clock.js'
 import { EscapementError } from '../errors.js'
@@ -10,6 +10,7 @@ import { createPulse, type PulseState } from '../pulse.js'
 import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { NoticeRule } from '../runs/notification.js'
+import { randomUuid } from '../runs/uuid.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
@@ -80,6 +81,7 @@ export function createWorker(parts: {
   /** Over connections that handlers may hold for as long as they take. */
   transactions: Store
   clock: Clock
+  chance: Chance
   bus: EventBus
   logger: Logger
   jobs: JobRegistry
@@ -91,18 +93,20 @@ export function createWorker(parts: {
   rules: readonly NoticeRule[]
   onFollowed(followed: Followed): void
 }): Worker {
-  const { store, bus, logger, jobs, concurrency, queues, rules, onFollowed } = parts
-  const id = randomUUID()
-  const wait = createWait(parts.clock)
+  const { store, clock, chance, bus, logger, jobs, concurrency, queues, rules, onFollowed } = parts
+  const { elapsedMs } = clock
+  const id = randomUuid(chance)
+  const wait = createWait(clock)
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
-  const claims = createClaims(store, jobs, { workerId: id, queues })
-  const leases = createLeaseKeeper(store, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
+  const claims = createClaims(store, jobs, { workerId: id, queues, chance })
+  const leases = createLeaseKeeper(store, clock, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
   const outcomes = createOutcomeRecorder(store, rules, onFollowed)
-  const progress = createProgressWriter(store, bus, logger)
+  const progress = createProgressWriter(store, clock, bus, logger)
   const watch = createWatch({
     store,
+    clock,
     workerId: id,
     registration,
     leases,
@@ -115,6 +119,7 @@ export function createWorker(parts: {
   const performer = createPerformer({
     outcomes,
     transactions: parts.transactions,
+    clock,
     logger,
     rules,
     onFollowed,
@@ -152,7 +157,17 @@ export function createWorker(parts: {
     const interrupt = new Interrupt()
     const telling = new Telling({ ...lease, scheduleId: row.schedule_id }, progress, leases.renewOne)
     const span = startAttemptSpan(row, id)
-    const execution = { row, job: limitedHere(job), leaseToken, workerId: id, interrupt, telling, span }
+    const jitter = chance.fraction()
+    const execution = {
+      row,
+      job: limitedHere(job),
+      leaseToken,
+      workerId: id,
+      interrupt,
+      telling,
+      span,
+      jitter,
+    }
     leases.hold(lease, interrupt)
     busy += 1
     const work = carryThrough(execution).finally(() => {
@@ -224,22 +239,22 @@ export function createWorker(parts: {
     while (!stopping) {
       pulse.beat()
       try {
-        if (monotonicMs() >= lookAtMs) {
+        if (elapsedMs() >= lookAtMs) {
           await registration.publish()
           // After an outage our own leases may have expired: what is still ours must not look lost.
           if (lookAtMs === Number.NEGATIVE_INFINITY) await leases.renew()
-          lookAtMs = monotonicMs() + (await watch.look(busy, heldIds()))
+          lookAtMs = elapsedMs() + (await watch.look(busy, heldIds()))
           pulse.beat()
         }
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
-        if (!stopping && room() > 0 && monotonicMs() >= claimAtMs) {
+        if (!stopping && room() > 0 && elapsedMs() >= claimAtMs) {
           const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? maxSleepMs)
           mayHaveMore = ms === 0 && (await claim()) > 0
           heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
-          claimAtMs = monotonicMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
+          claimAtMs = elapsedMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
         }
         backoffMs = FIRST_BACKOFF_MS
-        const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - monotonicMs()
+        const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
         pulse.passed(Math.max(0, sleepMs))
         if (sleepMs > 0 && (await wait.sleep(sleepMs))) {
           mayHaveMore = true
@@ -259,7 +274,7 @@ export function createWorker(parts: {
 
   async function finishRunning(): Promise<void> {
     const deadline = new AbortController()
-    const timeout = parts.clock.sleep(durationToMs(parts.drain, 'worker.drain'), deadline.signal)
+    const timeout = clock.sleep(durationToMs(parts.drain, 'worker.drain'), deadline.signal)
     await Promise.race([Promise.allSettled(inHand.keys()), timeout])
     deadline.abort()
     try {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { hostChance } from '../../src/chance.js'
+import { databaseClock } from '../../src/clock.js'
 import { createEventBus } from '../../src/events/bus.js'
 import { every } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
@@ -32,12 +34,13 @@ async function open(most: number, error: () => Error = cutOff) {
     script: (text) => tx.script(text),
   })
   const transaction: Database['transaction'] = (work) => database.transaction((tx) => work(failing(tx)))
-  const clock = { now: () => h.now().getTime(), sleep: async () => {} }
+  const clock = { ...databaseClock, now: () => h.now().getTime() }
   const jobs = createJobRegistry()
   jobs.add(defineJob('noop', { handler: () => {} }))
   const scheduler = createScheduler({
     store: createStore({ ...database, transaction }, h.schema, clock),
     clock,
+    chance: hostChance,
     bus: createEventBus(silentLogger),
     logger: silentLogger,
     jobs,

@@ -23,7 +23,7 @@ describe('a sweeper', () => {
     const manual = createManualClock(Date.parse(NOON))
     const sleeps: number[] = []
     const clock: Clock = {
-      now: manual.now,
+      ...manual,
       sleep(ms, signal) {
         sleeps.push(ms)
         return manual.sleep(ms, signal)

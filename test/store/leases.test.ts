@@ -61,7 +61,7 @@ const success = (lease: { runId: string; leaseToken: string }) =>
 describe('leases', () => {
   it('last as long as they are renewed', async () => {
     const { store, clock, recover, lease } = await claimed()
-    const keeper = createLeaseKeeper(store, silentLogger, () => {})
+    const keeper = createLeaseKeeper(store, clock, silentLogger, () => {})
     keeper.hold(lease, new Interrupt())
     for (let second = 5; second <= 30; second += 5) {
       clock.set(AT + second * 1000)
@@ -75,7 +75,7 @@ describe('leases', () => {
 
   it('abort the handler when they are lost, and that of the lost one only', async () => {
     const { store, clock, recover, claim, lease } = await claimed()
-    const keeper = createLeaseKeeper(store, silentLogger, () => {})
+    const keeper = createLeaseKeeper(store, clock, silentLogger, () => {})
     const first = new Interrupt()
     keeper.hold(lease, first)
     clock.set(AT + LEASE_MS)

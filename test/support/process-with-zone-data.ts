@@ -1,6 +1,8 @@
+import { hostChance } from '../../src/chance.js'
 import { audit } from '../../src/client/audit.js'
 import { examine } from '../../src/client/doctor.js'
 import { createSchedules } from '../../src/client/schedules.js'
+import { databaseClock } from '../../src/clock.js'
 import { createEventBus } from '../../src/events/bus.js'
 import { silentLogger } from '../../src/logger.js'
 import { defineJob } from '../../src/runs/job.js'
@@ -18,12 +20,12 @@ import { ZONE_DATA } from '../../src/time/zone-data.js'
  * data would have led to.
  */
 export function processWithZoneData(h: Harness & { schema: string }, zoneData = ZONE_DATA) {
-  const clock = { now: () => h.now().getTime(), sleep: async () => {} }
+  const clock = { ...databaseClock, now: () => h.now().getTime() }
   const store = createStore(h.escapement.database, h.schema, clock)
   const jobs = createJobRegistry()
   jobs.add(defineJob('noop', { handler: () => {} }))
-  const parts = { store, jobs, bus: createEventBus(silentLogger), zoneData }
-  const upkeep = createUpkeep(parts, null, silentLogger)
+  const parts = { store, jobs, bus: createEventBus(silentLogger), zoneData, chance: hostChance }
+  const upkeep = createUpkeep(parts, clock, null, silentLogger)
   return {
     schedules: createSchedules(parts),
     audit: () => audit(store, zoneData),
