@@ -20,6 +20,8 @@ import { LISTEN_DEFAULTS } from './server/listen.js'
 import { HANDLER_DEFAULTS } from './server/options.js'
 import { SERVE_DEFAULTS } from './server/serve.js'
 import { SWEEP_DEFAULTS, SWEEPER_DEFAULTS } from './sweeper/sweeper.js'
+import { SIMULATED_VERBS_DEFAULTS, SIMULATION_DEFAULTS } from './testing/simulate.js'
+import { FAULT_DEFAULTS } from './testing/simulation/faults.js'
 import { WORKER_DEFAULTS } from './worker/worker.js'
 
 describe('readOptions', () => {
@@ -122,6 +124,9 @@ describe('documented defaults', () => {
     ['server/listen.ts', 'ListenOptions', LISTEN_DEFAULTS],
     ['server/options.ts', 'HandlerOptions', HANDLER_DEFAULTS],
     ['server/serve.ts', 'ServeOptions', SERVE_DEFAULTS],
+    ['testing/simulate.ts', 'SimulationOptions', SIMULATION_DEFAULTS],
+    ['testing/simulate.ts', 'VerbOptions', SIMULATED_VERBS_DEFAULTS],
+    ['testing/simulation/faults.ts', 'FaultRates', FAULT_DEFAULTS],
     ['http-job/options.ts', 'HttpJobOptions', HTTP_JOB_DEFAULTS],
     ['http-client/transport.ts', 'HttpClientOptions', HTTP_CLIENT_DEFAULTS],
   ])('%s: %s says what its constant holds', (file, name, constant) => {

@@ -31,6 +31,16 @@ export function answer(engine: PGlite, request: Request): Promise<Reply> {
   return ask(engine, request).catch(replyToFailure)
 }
 
+/** The rows of the last statement of a text without parameters. */
+export function answerText(engine: PGlite, text: string): Promise<Reply> {
+  const read = async () => {
+    const last = (await engine.exec(text)).at(-1)
+    await requireAnswer(engine, last)
+    return { rows: last?.rows ?? [] }
+  }
+  return read().catch(replyToFailure)
+}
+
 async function ask(engine: PGlite, request: Request): Promise<Reply> {
   switch (request.op) {
     case 'query': {

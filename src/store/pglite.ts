@@ -9,6 +9,7 @@ import { closedError, PGliteEngine, rowsOf } from './pglite-engine.js'
 import { errorFromFields } from './pglite-errors.js'
 import type { MaintenanceLimits } from './pglite-messages.js'
 import { createPlaces } from './places.js'
+import { holdLockSql, letGoOfLockSql, listenSql, unlistenSql } from './session-statements.js'
 
 export interface PGliteOptions {
   /** Where the database lives; created when absent. Without it, it is in memory and gone on `close()`. */
@@ -138,12 +139,11 @@ class PGliteDatabase implements EmbeddedDatabase {
   }
 
   async listen(channel: string, listener: (payload: string) => void): Promise<() => Promise<void>> {
-    const name = `"${channel.replaceAll('"', '""')}"`
     // A listener of its own, so that the same function may listen twice and stop once.
     const own = (payload: string) => listener(payload)
     await this.#takeTurn(async () => {
       const listeners = this.#listeners.get(channel) ?? new Set()
-      if (listeners.size === 0) rowsOf(await this.#engine.request({ op: 'script', text: `listen ${name}` }))
+      if (listeners.size === 0) rowsOf(await this.#engine.request({ op: 'script', text: listenSql(channel) }))
       this.#listeners.set(channel, listeners.add(own))
     })
     return async () => {
@@ -152,16 +152,16 @@ class PGliteDatabase implements EmbeddedDatabase {
       if (this.#closing) return
       await this.#takeTurn(async () => {
         if (listeners?.size !== 0 || !this.#listeners.delete(channel)) return
-        rowsOf(await this.#engine.request({ op: 'script', text: `unlisten ${name}` }))
+        rowsOf(await this.#engine.request({ op: 'script', text: unlistenSql(channel) }))
       })
     }
   }
 
   async holdLock(key: string, onChange: (isHeld: boolean) => void): Promise<() => Promise<void>> {
-    await this.query(`select pg_advisory_lock(${BigInt(key)})`)
+    await this.query(holdLockSql(key))
     onChange(true)
     return async () => {
-      if (!this.#closing) await this.query(`select pg_advisory_unlock(${BigInt(key)})`)
+      if (!this.#closing) await this.query(letGoOfLockSql(key))
     }
   }
 

@@ -1,2 +1,14 @@
 export { createHarness, type Harness, type HarnessOptions } from './harness.js'
 export { createManualClock, type ManualClock } from './manual-clock.js'
+export {
+  type SimulationEnd,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+  type VerbOptions as SimulatedVerbOptions,
+} from './simulate.js'
+export { SimulationFailure } from './simulation/failure.js'
+export type { FaultRates } from './simulation/faults.js'
+export type { Define, ProcessOptions, SimulatedHost } from './simulation/process.js'
+export { type Act, randomVerb } from './simulation/verbs.js'
+export type { Execution } from './simulation/witness.js'

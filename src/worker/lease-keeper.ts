@@ -128,6 +128,9 @@ export function createLeaseKeeper(
   function renewInTurn(): void {
     stopTimer?.()
     stopTimer = clock.after(everyMs, () => {
+      stopTimer = undefined
+      // With nothing to renew it rests until the next lease is held.
+      if (leases.size === 0) return
       renewInTurn()
       void renew()
     })

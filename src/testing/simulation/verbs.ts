@@ -1,0 +1,60 @@
+import type { Escapement } from '../../escapement.js'
+import type { Schedule } from '../../schedules/schedule.js'
+import { every } from '../../time/timing.js'
+import type { SimulatedHost } from './process.js'
+
+/** One act of somebody who uses the system: whatever it asks for, and whatever becomes of that. Returns what it did, in words. */
+export type Act = (escapement: Escapement, host: SimulatedHost) => Promise<string>
+
+const HOUR_MS = 3_600_000
+
+/** A verb, as chance has it, on a schedule that there is. */
+export const randomVerb: Act = async (escapement, host) => {
+  const { schedules, runs } = escapement
+  const below = (limit: number) => Math.floor(host.chance() * limit)
+  const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
+  const all = await schedules.list({ limit: 1_000 })
+  if (all.length === 0) return 'finds no schedule'
+  const schedule = pick(all)
+  const { name } = schedule
+  const now = host.now().getTime()
+
+  const verbs: Record<string, () => Promise<unknown>> = {
+    pause: () => schedules.pause(name),
+    pauseUntil: () => schedules.pause(name, { until: new Date(now + below(24 * HOUR_MS)) }),
+    resume: () => schedules.resume(name),
+    trigger: () => schedules.trigger(name),
+    skip: () => skipNext(escapement, schedule),
+    backfill: () => schedules.backfill(name, { from: now - below(48 * HOUR_MS), to: now }),
+    patch: () => schedules.patch(name, { priority: below(10), catchUp: pick(['latest', 'all', 'none']) }),
+    retime: () => schedules.patch(name, { timing: every({ minutes: 10 + below(600) }) }),
+    put: () =>
+      schedules.put(`simulated-${below(5)}`, {
+        job: schedule.job,
+        input: schedule.input,
+        timing: every({ minutes: 10 + below(600) }),
+        overlap: pick(['allow', 'skip', 'queue', 'replace']),
+      }),
+    rename: () => schedules.rename(name, `${name.replace(/~\d+$/, '')}~${below(100)}`),
+    delete: () => schedules.delete(name, { runs: 'keep' }),
+    retry: () => runs.retryAll({ schedule: name }),
+    cancel: () => cancelOne(escapement),
+    enqueue: () => runs.enqueue(schedule.job, schedule.input),
+    pauseClaiming: () => escapement.claiming.pause({ reason: 'simulated' }),
+    resumeClaiming: () => escapement.claiming.resume(),
+  }
+  const verb = pick(Object.keys(verbs))
+  await verbs[verb]!()
+  return `${verb} ${name}`
+}
+
+async function skipNext({ schedules }: Escapement, { name }: Schedule): Promise<void> {
+  const { occurrences } = await schedules.preview(name, { count: 3 })
+  const next = occurrences.at(-1)
+  if (next) await schedules.skip(name, next.planTime)
+}
+
+async function cancelOne({ runs }: Escapement): Promise<void> {
+  const { runs: open } = await runs.search({ state: ['pending', 'running', 'retrying'], limit: 1 })
+  if (open[0]) await runs.cancel(open[0].id)
+}
