@@ -56,7 +56,7 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'processes',
-          include: ['test/processes/**/*.test.ts', 'test/time/**/*.test.ts', 'test/faults/**/*.test.ts'],
+          include: ['processes', 'time', 'faults', 'simulation'].map((folder) => `test/${folder}/**/*.test.ts`),
           globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
           testTimeout: 180_000,

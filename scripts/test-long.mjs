@@ -4,7 +4,13 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const env = { TIME_CASES: '1000000', MODEL_RUNS: '3000', ...process.env, ESCAPEMENT_TEST_LONG: '1' }
+const env = {
+  TIME_CASES: '1000000',
+  MODEL_RUNS: '3000',
+  SIMULATION_SEEDS: '10000',
+  ...process.env,
+  ESCAPEMENT_TEST_LONG: '1',
+}
 const chosen = process.argv.slice(2)
 const files =
   chosen.length > 0
@@ -13,6 +19,7 @@ const files =
         'test/processes/two-processes',
         'test/faults',
         'test/time',
+        'test/simulation',
         'test/behaviour/model',
         'test/behaviour/firing',
       ]
