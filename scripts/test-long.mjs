@@ -8,6 +8,7 @@ const env = {
   TIME_CASES: '1000000',
   MODEL_RUNS: '3000',
   SIMULATION_SEEDS: '10000',
+  SIMULATION_DAYS: '365',
   ...process.env,
   ESCAPEMENT_TEST_LONG: '1',
 }

@@ -49,7 +49,7 @@ import { type Instant, type InstantInput, readInstant } from './time/instant.js'
 import { readOrThrow } from './time/report.js'
 import { ZONE_DATA } from './time/zone-data.js'
 import { outsideOfTraces } from './tracing.js'
-import { createTransitionRegistry } from './transitions/registry.js'
+import { createTransitionRegistry, type TransitionRegistry } from './transitions/registry.js'
 import { VERSION } from './version.js'
 import { longestSleepMs } from './wait.js'
 import { createWorker, type Worker } from './worker/worker.js'
@@ -146,6 +146,8 @@ export interface Assembly {
   scheduler: Scheduler
   worker: Worker
   sweeper: Sweeper
+  /** The tables that were declared. */
+  tables: TransitionRegistry
 }
 
 export async function assemble(options: EscapementOptions, chance: Chance = hostChance): Promise<Assembly> {
@@ -365,7 +367,7 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
     },
     [Symbol.asyncDispose]: () => escapement.close(),
   }
-  return { escapement, settings, store, jobs, scheduler, worker, sweeper }
+  return { escapement, settings, store, jobs, scheduler, worker, sweeper, tables }
 }
 
 function instant(input: InstantInput, field: string): Instant {

@@ -11,7 +11,7 @@ const LAYERS: readonly (readonly string[])[] = [
   ['errors', 'logger', 'version', 'chance'],
   ['time'],
   ['schedules', 'runs', 'transitions', 'clock'],
-  ['store', 'wait', 'gather', 'breather', 'pulse', 'shared-reading', 'tracing'],
+  ['store', 'wait', 'deadline', 'gather', 'breather', 'pulse', 'shared-reading', 'tracing'],
   ['events'],
   ['client', 'scheduler', 'worker', 'sweeper', 'http-job'],
   ['escapement', 'options', 'config'],

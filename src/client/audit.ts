@@ -14,7 +14,7 @@
  * their answers are gone through once, in the order of time. A range of skipped plan times is stepped over.
  */
 import { createBreather } from '../breather.js'
-import { monotonicMs } from '../clock.js'
+import type { Clock } from '../clock.js'
 import { runIdOf } from '../runs/run-id.js'
 import { isUuid } from '../runs/uuid.js'
 import { type AuditedSchedule, keepAwake, listAudited } from '../store/queries/auditing.js'
@@ -86,7 +86,12 @@ export async function audit(
   }
   await store.transaction(async (session, tx) => {
     await tx.script('set transaction isolation level repeatable read, read only')
-    const context = { ...options, now: await readNow(session), zoneData, rest: createRest(session) }
+    const context = {
+      ...options,
+      now: await readNow(session),
+      zoneData,
+      rest: createRest(session, store.clock),
+    }
     let after = options.pageToken ?? '00000000-0000-0000-0000-000000000000'
     for (let left = options.limit ?? Number.POSITIVE_INFINITY; ; ) {
       const schedules = await listAudited(session, { after, limit: Math.min(PAGE, left) })
@@ -116,14 +121,14 @@ function checkPage({ limit, pageToken }: AuditOptions): void {
 }
 
 /** What is compared takes its time: others have their turn meanwhile, and the transaction stays awake. */
-function createRest(session: Session): () => Promise<void> {
+function createRest(session: Session, { elapsedMs }: Clock): () => Promise<void> {
   const breathe = createBreather()
-  let since = monotonicMs()
+  let since = elapsedMs()
   return async () => {
     await breathe()
-    if (monotonicMs() - since < AWAKE_EVERY_MS) return
+    if (elapsedMs() - since < AWAKE_EVERY_MS) return
     await keepAwake(session)
-    since = monotonicMs()
+    since = elapsedMs()
   }
 }
 

@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.js'
+import { within } from '../deadline.js'
 import { EscapementError } from '../errors.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { isScope } from '../schedules/schedule.js'
@@ -14,7 +16,7 @@ const PROVIDER_DEADLINE_MS = 5_000
  * nonsense is left out and told to `onFailure`.
  */
 export async function askProviders(
-  jobs: JobRegistry,
+  { jobs, clock }: { jobs: JobRegistry; clock: Clock },
   names: readonly string[],
   now: Instant,
   onFailure: (job: string, error: unknown) => void,
@@ -23,7 +25,12 @@ export async function askProviders(
     const provider = jobs.get(name)?.scopes
     if (!provider) return []
     try {
-      const scopes: unknown = await Promise.race([provider({ now: new Date(now) }), deadline()])
+      const scopes: unknown = await within(
+        clock,
+        PROVIDER_DEADLINE_MS,
+        provider({ now: new Date(now) }),
+        tooLate,
+      )
       return [[name, checked(name, scopes)] as const]
     } catch (error) {
       onFailure(name, error)
@@ -33,11 +40,8 @@ export async function askProviders(
   return new Map((await Promise.all(asked)).flat())
 }
 
-function deadline(): Promise<never> {
-  return new Promise((_, reject) => {
-    const late = () => reject(new Error(`it took longer than ${PROVIDER_DEADLINE_MS / 1000} s`))
-    setTimeout(late, PROVIDER_DEADLINE_MS).unref()
-  })
+function tooLate(): never {
+  throw new Error(`it took longer than ${PROVIDER_DEADLINE_MS / 1000} s`)
 }
 
 function checked(job: string, scopes: unknown): readonly string[] {

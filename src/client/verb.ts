@@ -72,7 +72,9 @@ export async function withLocked<T>(
       if (error instanceof BacklogLeft) hasBacklog = true
       else if (error instanceof ScopesNeeded) {
         // One that fails is missed only where something is due: see `settle`.
-        const given = await askProviders(parts.jobs, error.jobs, await readNow(parts.store), () => {})
+        const { jobs, store } = parts
+        const asked = { jobs, clock: store.clock }
+        const given = await askProviders(asked, error.jobs, await readNow(store), () => {})
         for (const job of error.jobs) scopes.set(job, given.get(job) ?? null)
       } else throw error
     }

@@ -1,5 +1,6 @@
 import { askProviders } from '../client/scopes.js'
 import type { Clock } from '../clock.js'
+import { within } from '../deadline.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { Instant } from '../time/instant.js'
 
@@ -38,7 +39,7 @@ export function createProviders(jobs: JobRegistry, clock: Clock, onAnswer: () =>
   const answered = new Map<string, Answer>()
 
   async function ask(job: string, askedAt: Instant): Promise<void> {
-    const given = await askProviders(jobs, [job], askedAt, (_, error) =>
+    const given = await askProviders({ jobs, clock }, [job], askedAt, (_, error) =>
       answered.set(job, { askedAt, error }),
     )
     for (const [name, scopes] of given) answered.set(name, { askedAt, scopes })
@@ -51,16 +52,6 @@ export function createProviders(jobs: JobRegistry, clock: Clock, onAnswer: () =>
     const answer = answered.get(job)
     answered.delete(job)
     return answer !== undefined && answer.askedAt >= dueAt ? answer : undefined
-  }
-
-  /** Resolves when `work` has, or after so long. */
-  async function untilPassed(ms: number, work: Promise<unknown>): Promise<void> {
-    let stopTimer = () => {}
-    const passed = new Promise<void>((resolve) => {
-      stopTimer = clock.after(ms, resolve)
-    })
-    await Promise.race([work, passed])
-    stopTimer()
   }
 
   return {
@@ -78,7 +69,7 @@ export function createProviders(jobs: JobRegistry, clock: Clock, onAnswer: () =>
       const open = wanted.filter((one) => !collect(one))
       for (const { job } of open) if (!asking.has(job)) asking.set(job, ask(job, now))
       const waited = Promise.all(open.map(({ job }) => asking.get(job)))
-      await (patienceMs === Number.POSITIVE_INFINITY ? waited : untilPassed(patienceMs, waited))
+      await (patienceMs === Number.POSITIVE_INFINITY ? waited : within(clock, patienceMs, waited, () => {}))
       for (const one of open) collect(one)
       return { scopes, failed }
     },

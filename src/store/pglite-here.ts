@@ -21,8 +21,23 @@ export interface EngineHere {
 }
 
 const PREPARABLE = /^\s*(select|with|insert|update|delete)\b/i
-const EMPTY =
-  'rollback; deallocate all; unlisten *; select pg_advisory_unlock_all(); drop schema if exists escapement cascade'
+const SETTINGS = [
+  // One plan for each statement, whatever it is given: the engine would else plan its first executions anew.
+  'set plan_cache_mode = force_generic_plan',
+  // Nothing of it is to last.
+  'set synchronous_commit = off',
+].join(';')
+/** Tables are emptied and not dropped: to create our schema anew takes longer than a short seed. */
+const EMPTY = `rollback; unlisten *; select pg_advisory_unlock_all();
+  do $$
+  declare ours text;
+  begin
+    select string_agg(format('%I.%I', schemaname, tablename), ', ') into ours
+    from pg_tables where schemaname = 'escapement' and tablename <> 'migrations';
+    if ours is null then return; end if;
+    execute 'truncate ' || ours || ' restart identity';
+    insert into escapement.control default values;
+  end $$`
 
 /** `template` is an archive of the database to begin with; without it, the empty one. */
 export async function openEngineHere(template?: ArrayBuffer): Promise<EngineHere> {
@@ -30,8 +45,7 @@ export async function openEngineHere(template?: ArrayBuffer): Promise<EngineHere
   const engine = await startPGlite(null, template ?? (await readEmptyDatabase()), (reason) => {
     death = reason
   })
-  // One plan for each, whatever it is given: the engine would else plan the first executions of each anew.
-  await engine.exec('set plan_cache_mode = force_generic_plan')
+  await engine.exec(SETTINGS)
   const names = new Map<string, string>()
 
   async function query({ text, params }: Extract<Request, { op: 'query' }>): Promise<Reply> {
@@ -54,7 +68,6 @@ export async function openEngineHere(template?: ArrayBuffer): Promise<EngineHere
     },
     onNotification: () => {},
     async empty() {
-      names.clear()
       const reply = await answerText(engine, EMPTY)
       if ('error' in reply) throw errorFromFields(reply.error)
     },

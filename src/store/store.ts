@@ -14,6 +14,8 @@ export interface Session {
 
 export interface Store extends Session {
   readonly database: Database
+  /** Whose `now` it takes; what is waited for beside its statements is measured by it as well. */
+  readonly clock: Clock
   readonly schema: string
   /** The channel on which processes tell each other to look: payload `schedules` or `runs`. */
   readonly channel: string
@@ -36,7 +38,7 @@ export const NOW = `coalesce($1::timestamptz, date_trunc('milliseconds', clock_t
  */
 export const instantAt = (ms: string) => `to_timestamp(${ms} / 1000)::timestamptz(3)`
 
-export function createStore(database: Database, schema: string, clock: Pick<Clock, 'now'>): Store {
+export function createStore(database: Database, schema: string, clock: Clock): Store {
   const quotedSchema = quoteIdentifier(schema)
   const texts = new Map<string, string>()
 
@@ -66,6 +68,7 @@ export function createStore(database: Database, schema: string, clock: Pick<Cloc
   return {
     ...sessionOver(database),
     database,
+    clock,
     schema,
     channel: channelOf(schema),
     eventsChannel: channelOf(schema, 'escapement-events'),

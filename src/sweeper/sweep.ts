@@ -49,7 +49,7 @@ export async function sweepTable(
     sweep.counts.truncated = locked.length > batchSize
     if (now !== null)
       await applyBatch({ session, table, now, sweep, size: planned.length, refusals: [], moved: 0 }, planned)
-    if (sweep.changes.length > 0) await tellInTransaction(hooks, tx, sweep.changes)
+    if (sweep.changes.length > 0) await tellInTransaction({ hooks, clock: store.clock }, tx, sweep.changes)
     return sweep
   })
 }

@@ -127,7 +127,7 @@ export function createSweeper(parts: {
     try {
       const sweep = await sweepTable(limited(LIMITS), table, { batchSize: reach, hooks })
       reaches.set(table, Math.min(batchSize, reach + Math.ceil(batchSize / 10)))
-      await tellChanges(sweep.changes, { bus, logger, hooks, onTold: pulse.beat })
+      await tellChanges(sweep.changes, { clock, bus, logger, hooks, onTold: pulse.beat })
       return sweep
     } catch (error) {
       if (!(error instanceof HookFailure ? error.isCutOff : isCutOff(error))) throw error

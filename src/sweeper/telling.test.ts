@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { databaseClock as clock } from '../clock.js'
 import { createEventBus } from '../events/bus.js'
 import { silentLogger } from '../logger.js'
 import type { Transaction } from '../store/database.js'
@@ -21,7 +22,7 @@ describe('a hook in the transaction', () => {
   const tx = { query: () => later(8_000, []) } as unknown as Transaction
 
   it('that is silent for five seconds is given up on, as the server gives its transaction up', async () => {
-    const told = tellInTransaction([{ inTransaction: never }], tx, [change])
+    const told = tellInTransaction({ clock, hooks: [{ inTransaction: never }] }, tx, [change])
     const failed = expect(told).rejects.toMatchObject({
       message: 'inTransaction: nothing was heard of it for 5 seconds',
       isCutOff: true,
@@ -32,15 +33,18 @@ describe('a hook in the transaction', () => {
 
   it('may take longer with statements in between, and leaves no timer behind', async () => {
     const told = tellInTransaction(
-      [
-        {
-          async inTransaction(given) {
-            await Promise.all([given.query('select 1'), given.query('select 2')])
-            await later(4_000, null)
-            await given.query('select 3')
+      {
+        clock,
+        hooks: [
+          {
+            async inTransaction(given) {
+              await Promise.all([given.query('select 1'), given.query('select 2')])
+              await later(4_000, null)
+              await given.query('select 3')
+            },
           },
-        },
-      ],
+        ],
+      },
       tx,
       [change],
     )
@@ -51,9 +55,9 @@ describe('a hook in the transaction', () => {
 
   it('that the server cuts off may do with fewer rows; one that throws may not', async () => {
     const tell = (error: Error) =>
-      tellInTransaction([{ inTransaction: () => Promise.reject(error) }], tx, [change]).catch(
-        (failure: unknown) => failure instanceof HookFailure && failure.isCutOff,
-      )
+      tellInTransaction({ clock, hooks: [{ inTransaction: () => Promise.reject(error) }] }, tx, [
+        change,
+      ]).catch((failure: unknown) => failure instanceof HookFailure && failure.isCutOff)
     expect(await tell(Object.assign(new Error('canceled'), { code: '57014' }))).toBe(true)
     expect(await tell(new Error('Client has encountered a connection error and is not queryable'))).toBe(true)
     expect(await tell(new Error('the outbox is full'))).toBe(false)
@@ -66,6 +70,7 @@ describe('a hook after the commit', () => {
     const heard: string[] = []
     const logger = { ...silentLogger, error: (fields: object) => void lines.push(fields) }
     const told = tellChanges([change, { ...change, key: { id: 2 } }], {
+      clock,
       bus: createEventBus(silentLogger),
       logger,
       onTold: () => {},

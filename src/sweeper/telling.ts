@@ -1,3 +1,5 @@
+import type { Clock } from '../clock.js'
+import { within } from '../deadline.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { Transaction } from '../store/database.js'
@@ -16,11 +18,18 @@ type Told = 'onApplied' | 'onSet' | 'onDelete'
 export async function tellChanges(
   changes: readonly TransitionChange[],
   {
+    clock,
     bus,
     logger,
     hooks,
     onTold,
-  }: { bus: EventBus; logger: Logger; hooks: readonly TransitionHooks[]; onTold: () => void },
+  }: {
+    clock: Clock
+    bus: EventBus
+    logger: Logger
+    hooks: readonly TransitionHooks[]
+    onTold: () => void
+  },
 ): Promise<void> {
   const givenUp = new Set<unknown>()
   for (const change of changes) {
@@ -29,9 +38,9 @@ export async function tellChanges(
       for (const name of ['onApplied', change.action === 'set' ? 'onSet' : 'onDelete'] as const) {
         const hook = each[name]
         if (!hook) continue
-        const told = call(each, name, change, logger)
+        const told = call(each, name, change, logger).then(() => true)
         onTold()
-        if (givenUp.has(hook) || (await isDoneInTime(told))) continue
+        if (givenUp.has(hook) || (await within(clock, PATIENCE_MS, told, () => false))) continue
         givenUp.add(hook)
         logger.error(
           { table: change.table, key: change.key, field: change.field, hook: name },
@@ -59,18 +68,6 @@ async function call(
   }
 }
 
-async function isDoneInTime(told: Promise<void>): Promise<boolean> {
-  let timer: NodeJS.Timeout | undefined
-  const isLate = new Promise<false>((resolve) => {
-    timer = setTimeout(() => resolve(false), PATIENCE_MS)
-  })
-  try {
-    return await Promise.race([told.then(() => true as const), isLate])
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
 /** As long as the server leaves a transaction open in which nothing is asked for. */
 const SILENT_MS = 5_000
 
@@ -87,13 +84,13 @@ export class HookFailure extends Error {
 
 /** Lets the hooks write with the batch. What they throw, or do not come back from, is the failure of the batch. */
 export async function tellInTransaction(
-  hooks: readonly TransitionHooks[],
+  { hooks, clock }: { hooks: readonly TransitionHooks[]; clock: Clock },
   tx: Transaction,
   changes: readonly TransitionChange[],
 ): Promise<void> {
   for (const { inTransaction } of hooks) {
     if (!inTransaction) continue
-    const silence = createSilence()
+    const silence = createSilence(clock)
     try {
       const told = inTransaction({ query: (text, params) => silence.broken(tx.query(text, params)) }, changes)
       await Promise.race([told, silence.tooLong])
@@ -108,24 +105,22 @@ export async function tellInTransaction(
 }
 
 /** Rejects once nothing has been under way for too long. */
-function createSilence() {
+function createSilence(clock: Clock) {
   let pending = 0
-  let timer: NodeJS.Timeout | undefined
+  let end = () => {}
   let reject: (error: Error) => void
   const tooLong = new Promise<never>((_, fail) => {
     reject = fail
   })
   const begin = () => {
-    timer = setTimeout(
-      () => reject(new HookFailure(`nothing was heard of it for ${SILENT_MS / 1000} seconds`, true)),
-      SILENT_MS,
+    end = clock.after(SILENT_MS, () =>
+      reject(new HookFailure(`nothing was heard of it for ${SILENT_MS / 1000} seconds`, true)),
     )
   }
-  const end = () => clearTimeout(timer)
   begin()
   return {
     tooLong,
-    end,
+    end: () => end(),
     async broken<T>(statement: Promise<T>): Promise<T> {
       end()
       pending += 1

@@ -10,5 +10,5 @@ export {
 export { SimulationFailure } from './simulation/failure.js'
 export type { FaultRates } from './simulation/faults.js'
 export type { Define, ProcessOptions, SimulatedHost } from './simulation/process.js'
-export { type Act, randomVerb } from './simulation/verbs.js'
+export { type Act, randomVerbs } from './simulation/verbs.js'
 export type { Execution } from './simulation/witness.js'

@@ -7,7 +7,7 @@ import { checkAll } from './simulation/checks.js'
 import { type FaultRates, readFaults } from './simulation/faults.js'
 import type { Define, ProcessOptions, SimulatedHost } from './simulation/process.js'
 import { Simulation, type SimulationParts } from './simulation/simulation.js'
-import { type Act, randomVerb } from './simulation/verbs.js'
+import { type Act, randomVerbs } from './simulation/verbs.js'
 import type { Execution } from './simulation/witness.js'
 
 export interface SimulationOptions {
@@ -49,7 +49,7 @@ export interface VerbOptions {
    */
   every?: DurationInput
   /**
-   * What is done, by one of the processes; without it, `randomVerb`: pause, resume, patch, trigger, skip, backfill, delete … of one of
+   * What is done, by one of the processes; without it, `randomVerbs`: pause, resume, patch, trigger, skip, backfill, delete … of one of
    * the schedules. It may be refused with an error of ours, or cut off.
    */
   act?: Act
@@ -120,7 +120,7 @@ export async function simulate(options: SimulationOptions): Promise<SimulationRe
   }
 }
 
-/** The same on an engine that is the caller's, whose schema holds nothing yet. */
+/** The same on an engine that is the caller's, in which there is nothing but, at most, our schema. */
 export function simulateOn(engine: EngineHere, options: SimulationOptions): Promise<SimulationReport> {
   return play(engine, readSimulation(options), options)
 }
@@ -170,7 +170,7 @@ function readSimulation(options: SimulationOptions): SimulationParts & { duringM
       report('processes', `${quote(processes)} – must be a whole number from 1 to 100`)
     }
     if (typeof define !== 'function') report('define', `${quote(define)} – must be a function`)
-    const { every = SIMULATED_VERBS_DEFAULTS.every, act = randomVerb } = options.verbs || {}
+    const { every = SIMULATED_VERBS_DEFAULTS.every, act } = options.verbs || {}
     const everyMs = readElapsed(every, 'verbs.every', report) ?? 0
     if (everyMs <= 0) report('verbs.every', `${quote(every)} – must be longer than nothing`)
     return {
@@ -180,7 +180,7 @@ function readSimulation(options: SimulationOptions): SimulationParts & { duringM
       faults,
       at: readInstant(at, 'at', report) ?? 0,
       duringMs: readElapsed(during, 'during', report) ?? 0,
-      verbs: options.verbs === false ? null : { everyMs, act },
+      verbs: options.verbs === false ? null : { everyMs, act: act ?? randomVerbs({ milliseconds: everyMs }) },
       options: options.options ?? {},
     }
   })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { audit } from '../../src/client/audit.js'
+import { databaseClock } from '../../src/clock.js'
 import { cron, every, type ScheduleDefinition } from '../../src/index.js'
 import type { Database, Param, Transaction } from '../../src/store/database.js'
 import { createStore } from '../../src/store/store.js'
@@ -50,7 +51,7 @@ async function watchedAudit(h: Awaited<ReturnType<typeof open>>['h']) {
     if (!isOver) setImmediate(turn)
   }
   setImmediate(turn)
-  const clock = { now: () => h.now().getTime(), sleep: async () => {} }
+  const clock = { ...databaseClock, now: () => h.now().getTime() }
   const store = createStore({ ...database, transaction }, h.schema, clock)
   const report = await audit(store, ZONE_DATA).finally(() => {
     isOver = true

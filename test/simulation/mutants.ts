@@ -6,9 +6,8 @@ type Query = Extract<Request, { op: 'query' }>
 
 function altered(engine: EngineHere, alter: (query: Query) => Promise<Reply> | undefined): EngineHere {
   return {
+    ...engine,
     request: (request) => (request.op === 'query' && alter(request)) || engine.request(request),
-    empty: engine.empty,
-    close: engine.close,
     get onNotification() {
       return engine.onNotification
     },

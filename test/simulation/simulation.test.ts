@@ -1,6 +1,6 @@
 /**
- * Seeds of a small system with heavy faults. SIMULATION_SEEDS lengthens it, over all cores; SIMULATION_FIRST says where to begin,
- * and `node --import jiti/register test/simulation/seeds.ts 42 43` replays one.
+ * Seeds of a small system with heavy faults. SIMULATION_SEEDS lengthens it, over SIMULATION_PROCESSES (as many as there are cores);
+ * SIMULATION_FIRST says where to begin, and `node --import jiti/register test/simulation/seeds.ts 42 43` replays one.
  */
 import os from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,11 +12,13 @@ import { cursorFirst, withoutFence } from './mutants.js'
 import { playSeeds } from './seed-processes.js'
 import { smallSystem } from './small-system.js'
 
-const SHORT = '2 hours'
-const SEEDS = Number(process.env.SIMULATION_SEEDS ?? 20)
-/** Beyond this many they are longer, and played in processes of their own. */
-const FEW = 100
+/** As many as are played here; more are played in processes of their own. */
+const FEW = 5
+const SEEDS = Number(process.env.SIMULATION_SEEDS ?? FEW)
 const FIRST = Number(process.env.SIMULATION_FIRST ?? 1)
+const PROCESSES = Number(process.env.SIMULATION_PROCESSES ?? os.availableParallelism())
+/** Many times what one takes. */
+const LONGEST_SEED_MS = 10_000
 
 let engine: EngineHere
 
@@ -29,7 +31,7 @@ afterAll(() => engine.close())
 
 async function play(seed: number, on = engine) {
   await on.empty()
-  return simulateOn(on, smallSystem(seed, SHORT))
+  return simulateOn(on, smallSystem(seed))
 }
 
 /** The first seed that fails, and how. */
@@ -45,13 +47,16 @@ async function firstFailure(mutant: EngineHere, most: number): Promise<Simulatio
 }
 
 describe('a simulation', () => {
-  it(`finds nothing wrong in ${SEEDS} seeds`, { timeout: 7_200_000 }, async () => {
-    if (SEEDS > FEW) await playSeeds({ first: FIRST, count: SEEDS, processes: os.availableParallelism() })
+  it(`finds nothing wrong in ${SEEDS} seeds`, { timeout: 60_000 + SEEDS * LONGEST_SEED_MS }, async () => {
+    const elsewhere =
+      SEEDS > FEW ? await playSeeds({ first: FIRST, count: SEEDS, processes: PROCESSES }) : undefined
     const sums: Record<string, number> = {}
     for (let seed = FIRST; seed < FIRST + Math.min(SEEDS, FEW); seed++) {
-      const { happened } = await play(seed)
+      const { happened, trace } = await play(seed)
+      expect(elsewhere?.get(seed) ?? trace).toBe(trace)
       for (const [what, count] of Object.entries(happened)) sums[what] = (sums[what] ?? 0) + count
     }
+    expect(elsewhere?.size ?? SEEDS).toBe(SEEDS)
     // Each kind of fault has befallen, and verbs were asked for.
     expect(Object.entries(sums).filter(([, count]) => count === 0)).toEqual([])
   })
@@ -60,8 +65,7 @@ describe('a simulation', () => {
     const other = await open()
     const fresh = await play(3, other)
     await other.close()
-    const used = await play(3)
-    expect(used).toEqual(fresh)
+    expect(await play(3)).toEqual(fresh)
     expect((await play(4)).trace).not.toBe(fresh.trace)
   })
 
@@ -71,7 +75,7 @@ describe('a simulation', () => {
       const check = () => {
         throw new Error('seven is missing')
       }
-      return simulateOn(engine, { ...smallSystem(7, '1 hour'), check }).catch((error) => error)
+      return simulateOn(engine, { ...smallSystem(7), during: '2 minutes', check }).catch((error) => error)
     }
     const failure = await failing()
     expect(failure).toBeInstanceOf(SimulationFailure)

@@ -11,14 +11,15 @@ const HEAVY = {
   notification: 0.3,
 }
 
-/** A few schedules of each kind around a change of the clock, with jobs that fail, take long, or write. */
-export function smallSystem(seed: number, during = '10 hours'): SimulationOptions {
+/** A few schedules of each kind around a change of the clock, with jobs that fail, take long, or write: little time, and much in it. */
+export function smallSystem(seed: number): SimulationOptions {
   return {
     seed,
-    at: '2026-03-28T23:55:00Z',
-    during,
+    at: '2026-03-29T00:56:00Z',
+    during: '8 minutes',
+    processes: 2 + (seed % 2),
     faults: HEAVY,
-    verbs: { every: '30 minutes' },
+    verbs: { every: '1 minute' },
     options: { scheduler: { retention: false } },
     define,
     arrange,
@@ -35,12 +36,12 @@ function define(escapement: Escapement, host: SimulatedHost): void {
   })
   escapement.job('slow', {
     concurrency: 1,
-    handler: ({ signal }) => host.work({ seconds: Math.floor(host.chance() * 90) }, signal),
+    handler: ({ signal }) => host.work({ seconds: Math.floor(host.chance() * 45) }, signal),
   })
   escapement.job('once', {
     onStale: 'fail',
     retry: { attempts: 1 },
-    handler: ({ signal }) => host.work({ seconds: Math.floor(host.chance() * 20) }, signal),
+    handler: ({ signal }) => host.work({ seconds: Math.floor(host.chance() * 10) }, signal),
   })
   escapement.job('count', {
     transactional: true,
@@ -55,15 +56,16 @@ async function arrange({ database, schedules }: Escapement): Promise<void> {
   await database.query('drop table if exists counted')
   await database.query('create table counted (run uuid)')
   const zone = 'Europe/Paris'
-  await schedules.put('unlucky', { job: 'unlucky', timing: every('50 minutes'), catchUp: 'all' })
+  await schedules.put('unlucky', { job: 'unlucky', timing: every('3 minutes'), catchUp: 'all' })
   await schedules.put('slow', {
     job: 'slow',
-    timing: every('80 minutes'),
+    timing: every('5 minutes'),
     overlap: 'queue',
     scopes: ['a', 'b'],
   })
-  await schedules.put('nightly', { job: 'once', timing: cron('30 2 * * *', { zone }) })
-  await schedules.put('chain', { job: 'count', timing: after('70 minutes') })
+  await schedules.put('nightly', { job: 'once', timing: cron('3 2 * * *', { zone }) })
+  await schedules.put('often', { job: 'once', timing: cron('*/4 * * * *', { zone }) })
+  await schedules.put('chain', { job: 'count', timing: after('3 minutes') })
   await schedules.put('at-one', { job: 'count', timing: once('2026-03-29T01:00:00Z') })
 }
 

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { databaseClock } from '../../src/clock.js'
 import { every } from '../../src/index.js'
 import {
   countSchedules,
@@ -16,7 +17,7 @@ async function open() {
   const h = await openHarness({ at: AT })
   h.job('noop', { handler: () => {} })
   const { database } = h.escapement
-  const clock = { now: () => h.now().getTime(), sleep: async () => {} }
+  const clock = { ...databaseClock, now: () => h.now().getTime() }
   const store = createStore(database, h.schema, clock)
   const query = (text: string) => database.query(text.replaceAll('{schema}', `"${h.schema}"`))
   /** Open runs as they are in all states, without what they are to do. */

@@ -4,7 +4,7 @@ import type { EngineHere } from '../../store/pglite-here.js'
 import { msUntilEligible } from '../../store/queries/claiming.js'
 import { msUntilLeaseExpires } from '../../store/queries/leases.js'
 import { msUntilWake } from '../../store/queries/planning.js'
-import { createStore } from '../../store/store.js'
+import { msUntilDue as msUntilSweep } from '../../store/queries/transition-sweep.js'
 import { TIMING_KINDS } from '../../time/timing.js'
 import type { ProcessLife, ProcessOptions } from './process.js'
 import type { Asked } from './simulated-database.js'
@@ -28,19 +28,26 @@ export async function createObserver(
   const asked: Asked = { ask: async (_, request) => rowsOf(await engine.request(request)) }
   const self = { name: 'observer', locks: new Set<string>(), isFrozen: () => false, isGone: false }
   const database = simulatedDatabase(asked, self, new Map())
-  const { escapement, settings } = await assemble({ ...options, database, clock: time.clockOf(self) })
-  const store = createStore(database, settings.schema, { now: () => time.now })
+  const { escapement, settings, store } = await assemble({
+    ...options,
+    database,
+    clock: time.clockOf(self),
+  })
   return {
     escapement,
     async msUntilDue(lives) {
       const assemblies = lives.flatMap(({ assembly }) => assembly ?? [])
       const jobs = new Map(assemblies.flatMap((one) => one.jobs.all().map((job) => [job.name, job])))
       const providers = [...jobs.values()].flatMap(({ name, scopes }) => (scopes ? [name] : []))
+      const tables = new Map(
+        assemblies.flatMap((one) => one.tables.all().map((table) => [table.name, table])),
+      )
       const waits = [
         await msUntilWake(store, { kinds: TIMING_KINDS, providers }),
         await msUntilEligible(store, { queues: settings.worker.queues, jobs: [...jobs.keys()] }),
         await msUntilLeaseExpires(store),
       ]
+      for (const table of tables.values()) waits.push(await msUntilSweep(store, table))
       return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
     },
     hasLeases: async () => (await msUntilLeaseExpires(store)) !== null,

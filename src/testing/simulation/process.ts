@@ -75,7 +75,7 @@ export class ProcessLife implements Life {
       },
       this.chance,
     )
-    await define(witness.watching(assembly.escapement, this.name), this.host)
+    await define(witness.watching(assembly.escapement, this), this.host)
     await assembly.escapement.start()
     this.assembly = assembly
   }

@@ -12,8 +12,8 @@ import { SimulatedTime } from './simulated-time.js'
 import type { Act } from './verbs.js'
 import { Witness } from './witness.js'
 
-/** Turns of the host's loop after which a process that was answered has come to its next wait. */
-const TURNS = 4
+/** Turns of the host's loop in which nobody asked for another, after which all who were answered have come to their next wait. */
+const QUIET_TURNS = 2
 /** How often loops wake although nothing is due, as they do all the time where time is not simulated. */
 const ATTENTIVE = 0.05
 /** How probable it is for each process whose sleep is over that it wakes. */
@@ -63,7 +63,11 @@ export class Simulation {
   #faults: FaultRates = NO_FAULTS
   #failure: SimulationFailure | null = null
   #isHealing = false
+  /** Whose verbs are under way. */
+  readonly #acting = new Set<{ life: ProcessLife }>()
   #stepsAtOnce = 0
+  /** When something is due, as it was found out last. */
+  #due = { asked: '', at: 0 }
   /** How often in a row something was due that nobody has done. */
   #fruitless = 0
 
@@ -117,12 +121,15 @@ export class Simulation {
     this.#faults = NO_FAULTS
     this.#isHealing = true
     this.chronicle.tell('world', 'heals')
-    await this.#observer.escapement.claiming.resume()
     for (const [index, life] of this.#lives.entries()) {
       if (life === null) this.#start(index)
       else life.frozenUntil = Number.NEGATIVE_INFINITY
     }
-    const isHealed = await this.#play(this.time.now + HEALED_WITHIN_MS, () => this.#isAtRest())
+    const until = this.time.now + HEALED_WITHIN_MS
+    // What is being asked for may be to pause claiming: it is let go on once no such verb is left.
+    await this.#play(until, async () => [...this.#acting].every(({ life }) => life.isGone))
+    await this.#observer.escapement.claiming.resume()
+    const isHealed = await this.#play(until, () => this.#isAtRest())
     if (!isHealed)
       throw this.#failed(['stuck: a day after all faults have ended, something is still to be done'])
   }
@@ -136,7 +143,7 @@ export class Simulation {
     if (this.#calls.isHeld || lives.length < this.#lives.length) return false
     if (lives.some((life) => life.isStopping || !life.assembly || life.assembly.worker.running() > 0))
       return false
-    return (await this.#observer.msUntilDue(lives)) > 0 && !(await this.#observer.hasLeases())
+    return (await this.#msUntilDue()) > 0 && !(await this.#observer.hasLeases())
   }
 
   /** Plays until an instant, or until it is done. Returns whether it is. */
@@ -163,7 +170,7 @@ export class Simulation {
   /** Lets processes come to where they wait: what they do in between is done in turns of the host's loop. */
   async #settle(): Promise<void> {
     const turn = () => new Promise((resolve) => setImmediate(resolve))
-    for (let turns = 0; turns < TURNS; turns++) await turn()
+    for (let quiet = 0; quiet < QUIET_TURNS; quiet = isTurning() ? 0 : quiet + 1) await turn()
     // These read files, which takes as long as it takes: until they have, nobody goes on.
     for (const life of this.#living()) {
       while (life.isLoading && !this.#calls.isAsking(life) && !this.#failure) await turn()
@@ -189,7 +196,7 @@ export class Simulation {
   async #next(): Promise<{ at: Instant; isForLoops: boolean }> {
     const soonest = { at: this.time.next({ idle: true }), isForLoops: true }
     if (this.#calls.isHeld || this.#chance.happens(ATTENTIVE)) return soonest
-    const ms = await this.#observer.msUntilDue(this.#living())
+    const ms = await this.#msUntilDue()
     const timers = this.time.next({ idle: false })
     if (ms === 0) {
       // Due, and yet it is not done: claiming is paused, say. Those who look again and again do so ever more rarely.
@@ -198,6 +205,16 @@ export class Simulation {
     }
     this.#fruitless = 0
     return { at: Math.min(this.time.now + ms, timers), isForLoops: this.time.now + ms <= timers }
+  }
+
+  /** Asked again only when a statement was carried out, or somebody has started, since. */
+  async #msUntilDue(): Promise<number> {
+    const lives = this.#living()
+    const asked = `${this.chronicle.steps} ${this.#births} ${lives.map(({ assembly }) => assembly !== null)}`
+    if (asked !== this.#due.asked) {
+      this.#due = { asked, at: this.time.now + (await this.#observer.msUntilDue(lives)) }
+    }
+    return Math.max(0, this.#due.at - this.time.now)
   }
 
   /** The rest sleeps on, as if it were held up; at least one wakes. */
@@ -247,6 +264,7 @@ export class Simulation {
   #restart(life: ProcessLife): void {
     if (life.isStopping || !life.assembly) return
     life.isStopping = true
+    this.witness.interrupt(life)
     life.assembly.escapement.close().then(
       async () => {
         if (!life.isGone) await this.#end(life)
@@ -296,13 +314,17 @@ export class Simulation {
     if (able.length === 0) return
     const life = this.#chance.pick(able)
     this.counts.verb += 1
-    act(life.assembly!.escapement, life.host).then(
-      (what) => this.chronicle.tell(life.name, what),
-      (error) => {
-        this.chronicle.tell(life.name, `is refused: ${String(error)}`)
-        if (!(error instanceof EscapementError) && !isSimulated(error)) this.#fail(['a verb failed'], error)
-      },
-    )
+    const acting = { life }
+    this.#acting.add(acting)
+    act(life.assembly!.escapement, life.host)
+      .then(
+        (what) => this.chronicle.tell(life.name, what),
+        (error) => {
+          this.chronicle.tell(life.name, `is refused: ${String(error)}`)
+          if (!(error instanceof EscapementError) && !isSimulated(error)) this.#fail(['a verb failed'], error)
+        },
+      )
+      .finally(() => this.#acting.delete(acting))
   }
 
   #hear(channel: string, payload: string): void {
@@ -337,4 +359,9 @@ export class Simulation {
       cause,
     })
   }
+}
+
+/** Whether somebody goes on in the next turn of the host's loop: long computations take breath like this. */
+function isTurning(): boolean {
+  return process.getActiveResourcesInfo().includes('Immediate')
 }

@@ -1,18 +1,26 @@
 import type { Escapement } from '../../escapement.js'
 import type { Schedule } from '../../schedules/schedule.js'
-import { every } from '../../time/timing.js'
+import { type DurationInput, durationToMs } from '../../time/duration.js'
+import { every as everySo } from '../../time/timing.js'
 import type { SimulatedHost } from './process.js'
 
 /** One act of somebody who uses the system: whatever it asks for, and whatever becomes of that. Returns what it did, in words. */
 export type Act = (escapement: Escapement, host: SimulatedHost) => Promise<string>
 
-const HOUR_MS = 3_600_000
+/**
+ * A verb each time, as chance has it, on a schedule that there is. Where one comes `every` so often, pauses last up to a day's worth of
+ * that, and the timings that it puts yield about as often.
+ */
+export function randomVerbs(every: DurationInput): Act {
+  const everyMs = durationToMs(every)
+  return (escapement, host) => randomVerb(escapement, host, everyMs)
+}
 
-/** A verb, as chance has it, on a schedule that there is. */
-export const randomVerb: Act = async (escapement, host) => {
+async function randomVerb(escapement: Escapement, host: SimulatedHost, everyMs: number): Promise<string> {
   const { schedules, runs } = escapement
   const below = (limit: number) => Math.floor(host.chance() * limit)
   const pick = <T>(list: readonly T[]): T => list[below(list.length)]!
+  const timing = () => everySo({ seconds: Math.ceil((everyMs * (1 + below(60))) / 6_000) })
   const all = await schedules.list({ limit: 1_000 })
   if (all.length === 0) return 'finds no schedule'
   const schedule = pick(all)
@@ -21,18 +29,18 @@ export const randomVerb: Act = async (escapement, host) => {
 
   const verbs: Record<string, () => Promise<unknown>> = {
     pause: () => schedules.pause(name),
-    pauseUntil: () => schedules.pause(name, { until: new Date(now + below(24 * HOUR_MS)) }),
+    pauseUntil: () => schedules.pause(name, { until: new Date(now + below(24 * everyMs)) }),
     resume: () => schedules.resume(name),
     trigger: () => schedules.trigger(name),
     skip: () => skipNext(escapement, schedule),
-    backfill: () => schedules.backfill(name, { from: now - below(48 * HOUR_MS), to: now }),
+    backfill: () => schedules.backfill(name, { from: now - below(48 * everyMs), to: now }),
     patch: () => schedules.patch(name, { priority: below(10), catchUp: pick(['latest', 'all', 'none']) }),
-    retime: () => schedules.patch(name, { timing: every({ minutes: 10 + below(600) }) }),
+    retime: () => schedules.patch(name, { timing: timing() }),
     put: () =>
       schedules.put(`simulated-${below(5)}`, {
         job: schedule.job,
         input: schedule.input,
-        timing: every({ minutes: 10 + below(600) }),
+        timing: timing(),
         overlap: pick(['allow', 'skip', 'queue', 'replace']),
       }),
     rename: () => schedules.rename(name, `${name.replace(/~\d+$/, '')}~${below(100)}`),

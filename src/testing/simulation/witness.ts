@@ -1,6 +1,7 @@
 import type { Escapement } from '../../escapement.js'
 import type { AnyJob, HandlerContext, JobDefinition } from '../../runs/job.js'
 import type { Instant } from '../../time/instant.js'
+import type { Life } from './calls.js'
 import type { Chronicle } from './chronicle.js'
 
 /** One call of a handler, seen from outside of the database. */
@@ -17,9 +18,13 @@ export interface Execution {
   wasInterrupted: boolean
 }
 
+/** One run of a process. */
+type Watched = Pick<Life, 'name'> & { readonly isStopping: boolean }
+
 /** Sees all handlers of all processes start and end. */
 export class Witness {
   readonly executions: Execution[] = []
+  readonly #of = new WeakMap<Watched, Execution[]>()
   readonly #now: () => Instant
   readonly #chronicle: Chronicle
 
@@ -29,7 +34,7 @@ export class Witness {
   }
 
   /** The same Escapement, whose jobs are watched. */
-  watching(escapement: Escapement, process: string): Escapement {
+  watching(escapement: Escapement, process: Watched): Escapement {
     const watched = (handler: AnyJob['handler']) => (context: HandlerContext) =>
       this.#watch(process, context, () => handler(context as never))
     const job = (nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob =>
@@ -42,7 +47,13 @@ export class Witness {
     return { ...escapement, job: job as Escapement['job'] }
   }
 
-  async #watch(process: string, context: HandlerContext, work: () => unknown): Promise<unknown> {
+  /** A process was told to stop: what it works on may be given back from here on, whether it lives to hear of that or not. */
+  interrupt(process: Watched): void {
+    for (const execution of this.#of.get(process) ?? [])
+      if (execution.endedAt === null) execution.wasInterrupted = true
+  }
+
+  async #watch(process: Watched, context: HandlerContext, work: () => unknown): Promise<unknown> {
     const { run, job, attempt, planTime, signal } = context
     const execution: Execution = {
       runId: run.id,
@@ -52,11 +63,14 @@ export class Witness {
       startedAt: this.#now(),
       endedAt: null,
       hasReturned: false,
-      wasInterrupted: false,
+      wasInterrupted: process.isStopping,
     }
     this.executions.push(execution)
+    const own = this.#of.get(process) ?? []
+    own.push(execution)
+    this.#of.set(process, own)
     const about = `${job} ${run.id} attempt ${attempt}`
-    this.#chronicle.tell(process, `begins ${about}`)
+    this.#chronicle.tell(process.name, `begins ${about}`)
     signal.addEventListener('abort', () => {
       execution.wasInterrupted = true
     })
@@ -66,7 +80,7 @@ export class Witness {
       return result
     } finally {
       execution.endedAt = this.#now()
-      this.#chronicle.tell(process, `${execution.hasReturned ? 'ends' : 'fails'} ${about}`)
+      this.#chronicle.tell(process.name, `${execution.hasReturned ? 'ends' : 'fails'} ${about}`)
     }
   }
 }
