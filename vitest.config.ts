@@ -56,7 +56,9 @@ export default defineConfig({
         test: {
           ...shared,
           name: 'processes',
-          include: ['processes', 'time', 'faults', 'simulation'].map((folder) => `test/${folder}/**/*.test.ts`),
+          include: ['processes', 'time', 'faults', 'simulation'].map(
+            (folder) => `test/${folder}/**/*.test.ts`,
+          ),
           globalSetup,
           env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
           testTimeout: 180_000,
