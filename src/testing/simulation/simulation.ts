@@ -126,8 +126,11 @@ export class Simulation {
       else life.frozenUntil = Number.NEGATIVE_INFINITY
     }
     const until = this.time.now + HEALED_WITHIN_MS
-    // What is being asked for may be to pause claiming: it is let go on once no such verb is left.
-    await this.#play(until, async () => [...this.#acting].every(({ life }) => life.isGone))
+    // What is being asked for may be to pause claiming: it goes on once no verb is left, and no transaction that this would be part of.
+    await this.#play(
+      until,
+      async () => !this.#calls.isHeld && [...this.#acting].every(({ life }) => life.isGone),
+    )
     await this.#observer.escapement.claiming.resume()
     const isHealed = await this.#play(until, () => this.#isAtRest())
     if (!isHealed)
