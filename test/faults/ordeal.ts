@@ -53,7 +53,8 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
     const escapement = await library.createEscapement({ database: world.userProxy.url, migrate: false })
     const watch = startWatch(world, path.join(folder, 'watch.jsonl'))
     const driver = startDriver({ escapement, library, history, seed, verbsPerSecond: 20 }, { cast, crowd })
-    const days = passDstDays(world, settings.dist, seed, report)
+    let isHealed = false
+    const days = passDstDays(world, { dist: settings.dist, seed, isHealed: () => isHealed }, report)
     // Heard when it is waited for, which is later.
     days.catch(() => {})
     await sleep(2_000)
@@ -83,6 +84,7 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
     onProgress('healing')
     await nemesis?.stop()
     for (const proxy of [world.userProxy, ...world.nodes.map((node) => node.proxy)]) proxy.heal()
+    isHealed = true
     await driver.stop()
     await days
     const horizon = Date.now()
