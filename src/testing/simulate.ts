@@ -5,7 +5,7 @@ import { type InstantInput, readInstant } from '../time/instant.js'
 import { quote, readOrThrow } from '../time/report.js'
 import { checkAll } from './simulation/checks.js'
 import { type FaultRates, readFaults } from './simulation/faults.js'
-import type { Define, ProcessOptions, SimulatedHost } from './simulation/process.js'
+import type { Define, ProcessOptions } from './simulation/process.js'
 import { Simulation, type SimulationParts } from './simulation/simulation.js'
 import { type Act, randomVerbs } from './simulation/verbs.js'
 import type { Execution } from './simulation/witness.js'
@@ -20,8 +20,8 @@ export interface SimulationOptions {
    * and `host` for time and chance; what else they wait for is not in the seed's hand.
    */
   define: Define
-  /** Puts what the simulation begins with, once, before anything goes wrong. */
-  arrange?(escapement: Escapement, host: SimulatedHost): unknown
+  /** Puts what the simulation begins with, once, before any process starts. */
+  arrange?(escapement: Escapement): unknown
   /**
    * When it begins.
    * @default '2026-01-01T00:00:00Z'
@@ -131,7 +131,8 @@ async function play(
   { arrange = () => {}, check = () => {} }: SimulationOptions,
 ): Promise<SimulationReport> {
   const simulation = await Simulation.create(engine, parts)
-  await simulation.begin(async ({ assembly, host }) => arrange(assembly!.escapement, host))
+  await arrange(simulation.observer.escapement)
+  await simulation.begin()
   await simulation.pass(duringMs)
   await simulation.heal()
   const { chronicle, time, witness, counts, observer } = simulation

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 
 const SCRIPT = fileURLToPath(new URL('./seeds.ts', import.meta.url))
 /** One process plays as many: its memory is given back when it ends. */
-const SEEDS_PER_PROCESS = 500
+const SEEDS_PER_PROCESS = 250
 
 /** Plays seeds in so many processes at once, and says so; rejects with what the first one says that fails. The traces, by seed. */
 export async function playSeeds({

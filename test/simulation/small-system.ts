@@ -1,6 +1,8 @@
 import { after, cron, type Escapement, every, once } from '../../src/index.js'
 import type { SimulatedHost, SimulationEnd, SimulationOptions } from '../../src/testing/index.js'
 
+const ENDS_AT = '2026-03-29T01:04:00Z'
+
 /** Several times as often as by default: these histories are short. */
 const HEAVY = {
   crash: 0.01,
@@ -17,9 +19,9 @@ export function smallSystem(seed: number): SimulationOptions {
     seed,
     at: '2026-03-29T00:56:00Z',
     during: '8 minutes',
-    processes: 2 + (seed % 2),
+    processes: seed % 4 === 0 ? 3 : 2,
     faults: HEAVY,
-    verbs: { every: '1 minute' },
+    verbs: { every: '40 seconds' },
     options: { scheduler: { retention: false } },
     define,
     arrange,
@@ -56,16 +58,19 @@ async function arrange({ database, schedules }: Escapement): Promise<void> {
   await database.query('drop table if exists counted')
   await database.query('create table counted (run uuid)')
   const zone = 'Europe/Paris'
-  await schedules.put('unlucky', { job: 'unlucky', timing: every('3 minutes'), catchUp: 'all' })
+  // No later than the faults: else there would be more to do for as long as it takes to do the rest.
+  const endAt = ENDS_AT
+  await schedules.put('unlucky', { job: 'unlucky', timing: every('2 minutes'), catchUp: 'all', endAt })
   await schedules.put('slow', {
     job: 'slow',
-    timing: every('5 minutes'),
+    timing: every('3 minutes'),
     overlap: 'queue',
     scopes: ['a', 'b'],
+    endAt,
   })
-  await schedules.put('nightly', { job: 'once', timing: cron('3 2 * * *', { zone }) })
-  await schedules.put('often', { job: 'once', timing: cron('*/4 * * * *', { zone }) })
-  await schedules.put('chain', { job: 'count', timing: after('3 minutes') })
+  await schedules.put('nightly', { job: 'once', timing: cron('2 2 * * *', { zone }) })
+  await schedules.put('often', { job: 'once', timing: cron('*/4 * * * *', { zone }), endAt })
+  await schedules.put('chain', { job: 'count', timing: after('2 minutes'), endAt })
   await schedules.put('at-one', { job: 'count', timing: once('2026-03-29T01:00:00Z') })
 }
 

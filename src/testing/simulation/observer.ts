@@ -6,7 +6,8 @@ import { msUntilLeaseExpires } from '../../store/queries/leases.js'
 import { msUntilWake } from '../../store/queries/planning.js'
 import { msUntilDue as msUntilSweep } from '../../store/queries/transition-sweep.js'
 import { TIMING_KINDS } from '../../time/timing.js'
-import type { ProcessLife, ProcessOptions } from './process.js'
+import { createHost, type Define, type ProcessLife, type ProcessOptions } from './process.js'
+import { seededChance } from './seeded-chance.js'
 import type { Asked } from './simulated-database.js'
 import { simulatedDatabase } from './simulated-database.js'
 import type { SimulatedTime } from './simulated-time.js'
@@ -23,16 +24,17 @@ export interface Observer {
 export async function createObserver(
   engine: EngineHere,
   time: SimulatedTime,
-  options: ProcessOptions,
+  { seed, options, define }: { seed: number; options: ProcessOptions; define: Define },
 ): Promise<Observer> {
   const asked: Asked = { ask: async (_, request) => rowsOf(await engine.request(request)) }
   const self = { name: 'observer', locks: new Set<string>(), isFrozen: () => false, isGone: false }
   const database = simulatedDatabase(asked, self, new Map())
-  const { escapement, settings, store } = await assemble({
-    ...options,
-    database,
-    clock: time.clockOf(self),
-  })
+  const chance = seededChance(seed, self.name)
+  const { escapement, settings, store } = await assemble(
+    { ...options, database, clock: time.clockOf(self) },
+    chance,
+  )
+  await define(escapement, createHost(self, time, chance))
   return {
     escapement,
     async msUntilDue(lives) {

@@ -5,7 +5,7 @@ import type { Instant } from '../../time/instant.js'
 import type { Calls, Life } from './calls.js'
 import type { SeededChance } from './seeded-chance.js'
 import { type Listeners, simulatedDatabase } from './simulated-database.js'
-import type { SimulatedTime } from './simulated-time.js'
+import type { SimulatedTime, Waiting } from './simulated-time.js'
 import type { Witness } from './witness.js'
 
 /** What the code of a simulated process has to do with time and chance by: nothing else of these may be used there. */
@@ -17,6 +17,19 @@ export interface SimulatedHost {
   work(duration: DurationInput, signal?: AbortSignal): Promise<void>
   /** From 0 up to, and without, 1, as the seed has it. */
   chance(): number
+}
+
+export function createHost(
+  owner: Waiting & { readonly name: string },
+  time: SimulatedTime,
+  { fraction }: SeededChance,
+): SimulatedHost {
+  return {
+    process: owner.name,
+    now: () => new Date(time.now),
+    work: (duration, signal) => time.work(owner, durationToMs(duration), signal),
+    chance: fraction,
+  }
 }
 
 /** The options that all simulated processes are created with. */
@@ -46,12 +59,7 @@ export class ProcessLife implements Life {
     this.name = name
     this.#time = time
     this.chance = chance
-    this.host = {
-      process: name,
-      now: () => new Date(time.now),
-      work: (duration, signal) => time.work(this, durationToMs(duration), signal),
-      chance: chance.fraction,
-    }
+    this.host = createHost(this, time, chance)
   }
 
   isFrozen(): boolean {

@@ -23,6 +23,7 @@ const MOST_AT_ONCE = 20_000
 const LONGEST_DOWN_MS = 10 * 60_000
 const LONGEST_FREEZE_MS = 10 * 60_000
 const LONGEST_DELAY_MS = 60_000
+const FIRST_PATIENCE_MS = 1_000
 const LONGEST_PATIENCE_MS = 10 * 60_000
 const HEALED_WITHIN_MS = 24 * 3_600_000
 
@@ -86,7 +87,7 @@ export class Simulation {
 
   static async create(engine: EngineHere, parts: SimulationParts): Promise<Simulation> {
     const simulation = new Simulation(engine, parts)
-    simulation.#observer = await createObserver(engine, simulation.time, parts.options)
+    simulation.#observer = await createObserver(engine, simulation.time, parts)
     return simulation
   }
 
@@ -94,19 +95,11 @@ export class Simulation {
     return this.#observer
   }
 
-  /** Starts all processes, one of which arranges what the simulation begins with. No fault befalls them yet. */
-  async begin(arrange: (life: ProcessLife) => Promise<unknown>): Promise<void> {
+  /** Starts all processes. No fault befalls them yet. */
+  async begin(): Promise<void> {
     for (const index of this.#lives.keys()) this.#start(index)
     const isUp = () => this.#lives.every((life) => life?.assembly)
     await this.#play(Number.POSITIVE_INFINITY, async () => isUp())
-    let isArranged = false
-    arrange(this.#lives[0]!).then(
-      () => {
-        isArranged = true
-      },
-      (error) => this.#fail(['arrange: it failed'], error),
-    )
-    await this.#play(Number.POSITIVE_INFINITY, async () => isArranged)
     this.#faults = this.#parts.faults
     this.#actLater()
   }
@@ -203,7 +196,7 @@ export class Simulation {
     const timers = this.time.next({ idle: false })
     if (ms === 0) {
       // Due, and yet it is not done: claiming is paused, say. Those who look again and again do so ever more rarely.
-      const patienceMs = Math.min(2 ** this.#fruitless++, LONGEST_PATIENCE_MS)
+      const patienceMs = Math.min(FIRST_PATIENCE_MS * 2 ** this.#fruitless++, LONGEST_PATIENCE_MS)
       return { at: Math.min(timers, Math.max(soonest.at, this.time.now + patienceMs)), isForLoops: true }
     }
     this.#fruitless = 0
