@@ -1,16 +1,19 @@
 /**
  * Seeds of a small system with heavy faults. SIMULATION_SEEDS lengthens it, over SIMULATION_PROCESSES (as many as there are cores);
- * SIMULATION_FIRST says where to begin, and `node --import jiti/register test/simulation/seeds.ts 42 43` replays one.
+ * SIMULATION_FIRST says where to begin, and `node --import jiti/register test/simulation/seeds.ts 42 43` replays one. And days of mostly
+ * daily schedules: SIMULATION_DAYS.
  */
 import os from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { every } from '../../src/index.js'
 import { type EngineHere, openEngineHere } from '../../src/store/pglite-here.js'
-import { SimulationFailure, simulate } from '../../src/testing/index.js'
+import { SimulationFailure, type SimulationReport, simulate } from '../../src/testing/index.js'
 import { simulateOn } from '../../src/testing/simulate.js'
 import { emptyDatabase } from '../support/empty-database.js'
 import { cursorFirst, withoutFence } from './mutants.js'
 import { playSeeds } from './seed-processes.js'
 import { smallSystem } from './small-system.js'
+import { calmDays } from './year.js'
 
 /** As many as are played here; more are played in processes of their own. */
 const FEW = 5
@@ -19,13 +22,16 @@ const FIRST = Number(process.env.SIMULATION_FIRST ?? 1)
 const PROCESSES = Number(process.env.SIMULATION_PROCESSES ?? os.availableParallelism())
 /** Many times what one takes. */
 const LONGEST_SEED_MS = 10_000
+const DAYS = Number(process.env.SIMULATION_DAYS ?? 1)
+const SCHEDULES = DAYS > 1 ? 200 : 10
 
 let engine: EngineHere
-
-const open = async () => openEngineHere(await (await emptyDatabase()).arrayBuffer())
+/** Of the first seed on an engine that nobody has used yet. */
+let fresh: SimulationReport
 
 beforeAll(async () => {
-  engine = await open()
+  engine = await openEngineHere(await (await emptyDatabase()).arrayBuffer())
+  fresh = await play(FIRST)
 })
 afterAll(() => engine.close())
 
@@ -34,9 +40,9 @@ async function play(seed: number, on = engine) {
   return simulateOn(on, smallSystem(seed))
 }
 
-/** The first seed that fails, and how. */
-async function firstFailure(mutant: EngineHere, most: number): Promise<SimulationFailure | undefined> {
-  for (let seed = 1; seed <= most; seed++) {
+/** The first seed that fails, and how. Where to begin is for the sake of time: one comes soon, wherever that is. */
+async function firstFailure(mutant: EngineHere, from: number): Promise<SimulationFailure | undefined> {
+  for (let seed = from; seed < from + 300; seed++) {
     const failure = await play(seed, mutant).then(
       () => undefined,
       (error) => error,
@@ -50,8 +56,9 @@ describe('a simulation', () => {
   it(`finds nothing wrong in ${SEEDS} seeds`, { timeout: 60_000 + SEEDS * LONGEST_SEED_MS }, async () => {
     const elsewhere =
       SEEDS > FEW ? await playSeeds({ first: FIRST, count: SEEDS, processes: PROCESSES }) : undefined
-    const sums: Record<string, number> = {}
-    for (let seed = FIRST; seed < FIRST + Math.min(SEEDS, FEW); seed++) {
+    const sums: Record<string, number> = { ...fresh.happened }
+    expect(elsewhere?.get(FIRST) ?? fresh.trace).toBe(fresh.trace)
+    for (let seed = FIRST + 1; seed < FIRST + Math.min(SEEDS, FEW); seed++) {
       const { happened, trace } = await play(seed)
       expect(elsewhere?.get(seed) ?? trace).toBe(trace)
       for (const [what, count] of Object.entries(happened)) sums[what] = (sums[what] ?? 0) + count
@@ -62,11 +69,59 @@ describe('a simulation', () => {
   })
 
   it('goes the same way again, on an engine that is new or used', async () => {
-    const other = await open()
-    const fresh = await play(3, other)
-    await other.close()
-    expect(await play(3)).toEqual(fresh)
-    expect((await play(4)).trace).not.toBe(fresh.trace)
+    expect(await play(FIRST)).toEqual(fresh)
+    expect((await play(FIRST + 1)).trace).not.toBe(fresh.trace)
+  })
+
+  it('lets what is under way come to its end before all heals', async () => {
+    await engine.empty()
+    const { happened, executions } = await simulateOn(engine, {
+      seed: 1,
+      at: '2026-01-01T00:00:00Z',
+      during: '70 seconds',
+      processes: 1,
+      faults: false,
+      // Begun before the end, and what it asks for comes after it.
+      verbs: {
+        every: '50 seconds',
+        async act({ claiming }, host) {
+          await host.work('1 minute')
+          await claiming.pause({ reason: 'late' })
+          return 'pauses claiming'
+        },
+      },
+      define(escapement, host) {
+        escapement.job('undecided', {
+          transactional: true,
+          retry: { attempts: 1 },
+          async handler({ tx }) {
+            await tx.query('insert into counted values (null)')
+            await host.work('20 seconds')
+            throw new Error('rather not')
+          },
+        })
+      },
+      async arrange({ database, schedules }) {
+        await database.query('drop table if exists counted')
+        await database.query('create table counted (run uuid)')
+        await schedules.put('each', { job: 'undecided', timing: every('1 minute') })
+      },
+      async check({ escapement }) {
+        expect(await escapement.database.query('select from counted')).toEqual([])
+      },
+    })
+    expect(happened.verb).toBeGreaterThan(0)
+    expect(executions).toBeGreaterThan(0)
+  })
+
+  it(`plays ${DAYS} day(s) of ${SCHEDULES} schedules`, { timeout: 7_200_000 }, async () => {
+    await engine.empty()
+    const report = await simulateOn(engine, calmDays({ days: DAYS, schedules: SCHEDULES }))
+    expect(report.schedules).toBe(SCHEDULES)
+    // Each has one a day, and some have more; days on which a clock changes may have one less at the ends.
+    expect(report.occurrences).toBeGreaterThanOrEqual((DAYS - 1) * SCHEDULES)
+    expect(report.runs).toBe(report.occurrences)
+    if (DAYS > 1) console.log(JSON.stringify(report))
   })
 
   it('tells the seed, the step and what happened last, and fails there again', async () => {
@@ -102,12 +157,12 @@ describe('a simulation', () => {
 
 describe('a simulation of a mutant', () => {
   it('finds cursors that move before the runs are inserted', async () => {
-    const failure = await firstFailure(cursorFirst(engine), 300)
+    const failure = await firstFailure(cursorFirst(engine), 1)
     expect(failure?.problems.join()).toMatch(/audit: missing/)
   })
 
   it('finds outcomes that no lease fences', async () => {
-    const failure = await firstFailure(withoutFence(engine), 300)
+    const failure = await firstFailure(withoutFence(engine), 1)
     expect(failure?.problems.join()).toMatch(/unwitnessed|check: counted/)
   })
 })
