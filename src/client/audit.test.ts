@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest'
+import { databaseClock } from '../clock.js'
 import { parseSchedule } from '../schedules/schedule.js'
 import type { Store } from '../store/store.js'
 import { cron } from '../time/timing.js'
@@ -42,6 +43,7 @@ function storeOf(): Store {
   const session = { query: async (statement: string) => answer(statement), now: () => null }
   return {
     ...session,
+    clock: databaseClock,
     transaction: (work: (session: unknown, tx: unknown) => unknown) =>
       work(session, { script: async () => {} }),
   } as unknown as Store
