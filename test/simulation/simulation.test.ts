@@ -7,7 +7,12 @@ import os from 'node:os'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
 import { type EngineHere, openEngineHere } from '../../src/store/pglite-here.js'
-import { SimulationFailure, type SimulationReport, simulate } from '../../src/testing/index.js'
+import {
+  SimulationFailure,
+  type SimulationOptions,
+  type SimulationReport,
+  simulate,
+} from '../../src/testing/index.js'
 import { simulateOn } from '../../src/testing/simulate.js'
 import { emptyDatabase } from '../support/empty-database.js'
 import { cursorFirst, withoutFence } from './mutants.js'
@@ -38,6 +43,27 @@ afterAll(() => engine.close())
 async function play(seed: number, on = engine) {
   await on.empty()
   return simulateOn(on, smallSystem(seed))
+}
+
+/** In 2026. */
+const MINUTE = Date.parse('2026-01-01T00:01:00Z')
+
+/** Nothing goes wrong, and it ends ten seconds after the schedule has come due for the first time. */
+async function playMinute(options: Pick<SimulationOptions, 'define' | 'verbs' | 'check'>) {
+  await engine.empty()
+  return simulateOn(engine, {
+    seed: 1,
+    at: MINUTE - 60_000,
+    during: '70 seconds',
+    processes: 1,
+    faults: false,
+    verbs: false,
+    async arrange({ schedules }) {
+      const endAt = new Date(MINUTE + 1_000).toISOString()
+      await schedules.put('each', { job: 'minutely', timing: every('1 minute'), scopes: ['a', 'b'], endAt })
+    },
+    ...options,
+  })
 }
 
 /** The first seed that fails, and how. Where to begin is for the sake of time: one comes soon, wherever that is. */
@@ -73,45 +99,44 @@ describe('a simulation', () => {
     expect((await play(FIRST + 1)).trace).not.toBe(fresh.trace)
   })
 
-  it('lets what is under way come to its end before all heals', async () => {
-    await engine.empty()
-    const { happened, executions } = await simulateOn(engine, {
-      seed: 1,
-      at: '2026-01-01T00:00:00Z',
-      during: '70 seconds',
-      processes: 1,
-      faults: false,
-      // Begun before the end, and what it asks for comes after it.
-      verbs: {
-        every: '50 seconds',
-        async act({ claiming }, host) {
-          await host.work('1 minute')
-          await claiming.pause({ reason: 'late' })
-          return 'pauses claiming'
-        },
-      },
+  it('lets a transaction end by itself when all heals', async () => {
+    const { executions } = await playMinute({
       define(escapement, host) {
-        escapement.job('undecided', {
+        escapement.job('minutely', {
           transactional: true,
           retry: { attempts: 1 },
           async handler({ tx }) {
-            await tx.query('insert into counted values (null)')
+            await tx.query('create table left_behind ()')
             await host.work('20 seconds')
             throw new Error('rather not')
           },
         })
       },
-      async arrange({ database, schedules }) {
-        await database.query('drop table if exists counted')
-        await database.query('create table counted (run uuid)')
-        await schedules.put('each', { job: 'undecided', timing: every('1 minute') })
-      },
       async check({ escapement }) {
-        expect(await escapement.database.query('select from counted')).toEqual([])
+        const left = await escapement.database.query(`select from pg_class where relname = 'left_behind'`)
+        expect(left).toEqual([])
+      },
+    })
+    expect(executions).toBe(4)
+  })
+
+  it('lets a verb end before all heals', async () => {
+    const { executions, happened } = await playMinute({
+      // Begun before the end, and what it asks for comes after it, while one of two runs waits for the other.
+      verbs: {
+        every: '25 seconds',
+        async act({ claiming }, host) {
+          await host.work({ milliseconds: MINUTE + 15_000 - host.now().getTime() })
+          await claiming.pause({ reason: 'late' })
+          return 'pauses claiming'
+        },
+      },
+      define(escapement, host) {
+        escapement.job('minutely', { concurrency: 1, handler: () => host.work('20 seconds') })
       },
     })
     expect(happened.verb).toBeGreaterThan(0)
-    expect(executions).toBeGreaterThan(0)
+    expect(executions).toBe(4)
   })
 
   it(`plays ${DAYS} day(s) of ${SCHEDULES} schedules`, { timeout: 7_200_000 }, async () => {
@@ -157,12 +182,12 @@ describe('a simulation', () => {
 
 describe('a simulation of a mutant', () => {
   it('finds cursors that move before the runs are inserted', async () => {
-    const failure = await firstFailure(cursorFirst(engine), 1)
+    const failure = await firstFailure(cursorFirst(engine), 6)
     expect(failure?.problems.join()).toMatch(/audit: missing/)
   })
 
   it('finds outcomes that no lease fences', async () => {
-    const failure = await firstFailure(withoutFence(engine), 1)
+    const failure = await firstFailure(withoutFence(engine), 8)
     expect(failure?.problems.join()).toMatch(/unwitnessed|check: counted/)
   })
 })
