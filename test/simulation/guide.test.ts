@@ -2,7 +2,11 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
+import v8 from 'node:v8'
 import { expect, it, onTestFinished } from 'vitest'
+
+// Compiling the engine well takes longer than these take.
+v8.setFlagsFromString('--liftoff-only')
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const guide = fs.readFileSync(path.join(root, 'docs/guide/testing.md'), 'utf8')

@@ -4,6 +4,7 @@
  * daily schedules: SIMULATION_DAYS.
  */
 import os from 'node:os'
+import v8 from 'node:v8'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
 import { type EngineHere, openEngineHere } from '../../src/store/pglite-here.js'
@@ -29,6 +30,9 @@ const PROCESSES = Number(process.env.SIMULATION_PROCESSES ?? os.availableParalle
 const LONGEST_SEED_MS = 10_000
 const DAYS = Number(process.env.SIMULATION_DAYS ?? 1)
 const SCHEDULES = DAYS > 1 ? 200 : 10
+
+// The engine is compiled well only where it has much to do: that takes longer than a few seeds.
+if (DAYS === 1) v8.setFlagsFromString('--liftoff-only')
 
 let engine: EngineHere
 /** Of the first seed on an engine that nobody has used yet. */
