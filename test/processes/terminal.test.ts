@@ -70,10 +70,12 @@ describe('at a terminal', () => {
       await escapement.close()
     })
     escapement.job('greet', { handler: () => {} })
-    const asking = setInterval(() => void escapement.runs.enqueue('greet', null), 100)
+    const asked: Promise<unknown>[] = []
+    const asking = setInterval(() => void asked.push(escapement.runs.enqueue('greet', null)), 100)
     const args = ['events', '--names', 'run.created', '--url', server.url]
     const { status, screen } = await inTerminal(args, { answers: [[/run\.created/, '\u0003']] })
     clearInterval(asking)
+    await Promise.all(asked)
     expect(screen).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d {2}run\.created +runId=/)
     expect(status).toBe(0)
   })
