@@ -6,7 +6,8 @@ import { Chronicle } from './chronicle.js'
 import { SimulationFailure } from './failure.js'
 import { drawFault, type Fault, type FaultRates, isSimulated, NO_FAULTS } from './faults.js'
 import { createObserver, type Observer } from './observer.js'
-import { type Define, ProcessLife, type ProcessOptions } from './process.js'
+import { Population } from './population.js'
+import type { Define, ProcessLife, ProcessOptions } from './process.js'
 import { type SeededChance, seededChance } from './seeded-chance.js'
 import { SimulatedTime } from './simulated-time.js'
 import type { Act } from './verbs.js'
@@ -20,8 +21,6 @@ const ATTENTIVE = 0.05
 const WAKEFUL = 0.3
 /** Statements at one instant, after which nothing comes of it any more. */
 const MOST_AT_ONCE = 20_000
-const LONGEST_DOWN_MS = 10 * 60_000
-const LONGEST_FREEZE_MS = 10 * 60_000
 const LONGEST_DELAY_MS = 60_000
 const FIRST_PATIENCE_MS = 1_000
 const LONGEST_PATIENCE_MS = 10 * 60_000
@@ -56,14 +55,12 @@ export class Simulation {
   readonly #parts: SimulationParts
   readonly #chance: SeededChance
   readonly #calls: Calls
-  readonly #lives: (ProcessLife | null)[]
-  readonly #births: number[]
+  readonly #population: Population
   readonly #world = { isFrozen: () => false }
   #notices: Notice[] = []
   #observer!: Observer
   #faults: FaultRates = NO_FAULTS
   #failure: SimulationFailure | null = null
-  #isHealing = false
   /** Whose verbs are under way. */
   readonly #acting = new Set<{ life: ProcessLife }>()
   #stepsAtOnce = 0
@@ -79,8 +76,15 @@ export class Simulation {
     this.witness = new Witness(() => this.time.now, this.chronicle)
     this.#chance = seededChance(parts.seed, 'order')
     this.#calls = new Calls(engine, this.chronicle)
-    this.#lives = Array.from({ length: parts.processes }, () => null)
-    this.#births = this.#lives.map(() => 0)
+    this.#population = new Population({
+      ...parts,
+      time: this.time,
+      chance: this.#chance,
+      calls: this.#calls,
+      chronicle: this.chronicle,
+      witness: this.witness,
+      onFailure: (problem, cause) => this.#fail([problem], cause),
+    })
     this.counts = { ...NO_FAULTS, verb: 0 }
     engine.onNotification = (channel, payload) => this.#hear(channel, payload)
   }
@@ -97,8 +101,9 @@ export class Simulation {
 
   /** Starts all processes. No fault befalls them yet. */
   async begin(): Promise<void> {
-    for (const index of this.#lives.keys()) this.#start(index)
-    const isUp = () => this.#lives.every((life) => life?.assembly)
+    const population = this.#population
+    population.startAll()
+    const isUp = () => population.isComplete && population.living().every(({ assembly }) => assembly)
     await this.#play(Number.POSITIVE_INFINITY, async () => isUp())
     this.#faults = this.#parts.faults
     this.#actLater()
@@ -112,12 +117,9 @@ export class Simulation {
   /** No more faults and verbs; all processes run. Plays until nothing is left to do. */
   async heal(): Promise<void> {
     this.#faults = NO_FAULTS
-    this.#isHealing = true
+    this.#population.isMended = true
     this.chronicle.tell('world', 'heals')
-    for (const [index, life] of this.#lives.entries()) {
-      if (life === null) this.#start(index)
-      else life.frozenUntil = Number.NEGATIVE_INFINITY
-    }
+    this.#population.startAll()
     const until = this.time.now + HEALED_WITHIN_MS
     // What is being asked for may be to pause claiming: it goes on once no verb is left, and no transaction that this would be part of.
     await this.#play(
@@ -135,8 +137,8 @@ export class Simulation {
   }
 
   async #isAtRest(): Promise<boolean> {
-    const lives = this.#living()
-    if (this.#calls.isHeld || lives.length < this.#lives.length) return false
+    const lives = this.#population.living()
+    if (this.#calls.isHeld || !this.#population.isComplete) return false
     if (lives.some((life) => life.isStopping || !life.assembly || life.assembly.worker.running() > 0))
       return false
     return (await this.#msUntilDue()) > 0 && !(await this.#observer.hasLeases())
@@ -148,6 +150,7 @@ export class Simulation {
       await this.#settle()
       if (this.#failure) throw this.#failure
       const calls = this.#calls.ready(this.time.now)
+      this.#notices = this.#notices.filter(({ life }) => !life.isGone)
       const notices = this.#notices.filter(({ life }) => !life.isFrozen())
       if (calls.length + notices.length > 0) {
         this.#stepsAtOnce += 1
@@ -168,7 +171,7 @@ export class Simulation {
     const turn = () => new Promise((resolve) => setImmediate(resolve))
     for (let quiet = 0; quiet < QUIET_TURNS; quiet = isTurning() ? 0 : quiet + 1) await turn()
     // These read files, which takes as long as it takes: until they have, nobody goes on.
-    for (const life of this.#living()) {
+    for (const life of this.#population.living()) {
       while (life.isLoading && !this.#calls.isAsking(life) && !this.#failure) await turn()
       life.isLoading = false
     }
@@ -205,10 +208,9 @@ export class Simulation {
 
   /** Asked again only when a statement was carried out, or somebody has started, since. */
   async #msUntilDue(): Promise<number> {
-    const lives = this.#living()
-    const asked = `${this.chronicle.steps} ${this.#births} ${lives.map(({ assembly }) => assembly !== null)}`
+    const asked = `${this.chronicle.steps} ${this.#population.mark}`
     if (asked !== this.#due.asked) {
-      this.#due = { asked, at: this.time.now + (await this.#observer.msUntilDue(lives)) }
+      this.#due = { asked, at: this.time.now + (await this.#observer.msUntilDue(this.#population.living())) }
     }
     return Math.max(0, this.#due.at - this.time.now)
   }
@@ -231,7 +233,7 @@ export class Simulation {
     switch (fault) {
       case 'crash':
         if (isAfter) await this.#calls.carryOut(call)
-        return this.#end(life)
+        return this.#population.end(life)
       case 'connection':
         if (isAfter) await this.#calls.carryOut(call)
         return this.#calls.breakOff(call)
@@ -242,56 +244,11 @@ export class Simulation {
         return
       }
       case 'freeze':
-        return this.#freeze(life)
+        return this.#population.freeze(life)
       case 'restart':
         this.#calls.answer(call, await this.#calls.carryOut(call))
-        this.#restart(life)
+        this.#population.restart(life)
     }
-  }
-
-  async #freeze(life: ProcessLife): Promise<void> {
-    const ms = this.#chance.below(LONGEST_FREEZE_MS)
-    life.frozenUntil = this.time.now + ms
-    this.time.after(this.#world, ms, () => {})
-    await this.#calls.endTransactionOf(life)
-  }
-
-  /** As a deployment does it: what is under way may end, and the next one starts when the last has ended. */
-  #restart(life: ProcessLife): void {
-    if (life.isStopping || !life.assembly) return
-    life.isStopping = true
-    this.witness.interrupt(life)
-    life.assembly.escapement.close().then(
-      async () => {
-        if (!life.isGone) await this.#end(life)
-      },
-      (error) => this.#fail([`${life.name}: stopping failed`], error),
-    )
-  }
-
-  /** Of a process nothing is left but what it has written down. It starts anew after a while. */
-  async #end(life: ProcessLife): Promise<void> {
-    const index = this.#lives.indexOf(life)
-    this.#lives[index] = null
-    life.isGone = true
-    this.time.forget(life)
-    this.#notices = this.#notices.filter((notice) => notice.life !== life)
-    const ms = this.#isHealing ? 0 : this.#chance.below(LONGEST_DOWN_MS)
-    this.time.after(this.#world, ms, () => this.#lives[index] === null && this.#start(index))
-    await this.#calls.forget(life)
-  }
-
-  #start(index: number): void {
-    const birth = this.#births[index]!++
-    const { seed, options, define } = this.#parts
-    const name = `process-${index}`
-    const life = new ProcessLife(name, this.time, seededChance(seed, `${name} ${birth}`))
-    this.#lives[index] = life
-    this.chronicle.tell(name, 'starts')
-    life.begin({ calls: this.#calls, witness: this.witness, options, define }).catch(async (error) => {
-      if (!isSimulated(error)) return this.#fail([`${name}: it could not start`], error)
-      if (!life.isGone) await this.#end(life)
-    })
   }
 
   #actLater(): void {
@@ -299,14 +256,14 @@ export class Simulation {
     if (verbs === null) return
     const ms = this.#chance.below(2 * verbs.everyMs)
     this.time.after(this.#world, ms, () => {
-      if (this.#isHealing) return
+      if (this.#population.isMended) return
       this.#act(verbs.act)
       this.#actLater()
     })
   }
 
   #act(act: Act): void {
-    const able = this.#living().filter(({ assembly, isStopping }) => assembly && !isStopping)
+    const able = this.#population.living().filter(({ assembly, isStopping }) => assembly && !isStopping)
     if (able.length === 0) return
     const life = this.#chance.pick(able)
     this.counts.verb += 1
@@ -324,7 +281,7 @@ export class Simulation {
   }
 
   #hear(channel: string, payload: string): void {
-    for (const life of this.#living()) {
+    for (const life of this.#population.living()) {
       for (const listener of life.listeners.get(channel) ?? []) {
         if (this.#chance.happens(this.#faults.notification)) this.counts.notification += 1
         else this.#notices.push({ life, listener, payload })
@@ -336,10 +293,6 @@ export class Simulation {
     this.#notices.splice(this.#notices.indexOf(notice), 1)
     this.chronicle.tell(notice.life.name, `hears ${notice.payload}`)
     notice.listener(notice.payload)
-  }
-
-  #living(): ProcessLife[] {
-    return this.#lives.filter((life) => life !== null)
   }
 
   #fail(problems: readonly string[], cause: unknown): void {
