@@ -5,6 +5,9 @@
  * What is one step here is one transaction, or one statement, there: between two steps anybody else may do anything, and
  * whoever is in the middle may die. A process that dies comes back knowing nothing, as a new one would.
  *
+ * Where one of several steps is chosen, each begins with a condition of its own, if only with `true`: an `else` at the beginning of one
+ * would mean that no other can be taken, and a crash nearly always can.
+ *
  * Each guard can be taken away by a name (-D): what then breaks, and what does not since another guard holds, is checked by
  * `npm run model` too. See docs/reference/model.md.
  */
@@ -43,14 +46,25 @@ byte crashes = 0
 byte expiries = 0
 byte pauses = 0
 
+#define OPEN(p) (state[p] == pending || state[p] == running || state[p] == retrying)
+#define IS_NEWEST(p, mine) (state[p] == running && token[p] == mine)
+
+/* What the statement of an outcome asks for. Without the token it still needs a row that is open. */
 #ifdef NO_FENCE
-#define HOLDS(p, mine) true
+#define MAY_RECORD(p, mine) OPEN(p)
 #else
-#define HOLDS(p, mine) (state[p] == running && token[p] == mine)
+#define MAY_RECORD(p, mine) IS_NEWEST(p, mine)
 #endif
 
-#define OPEN(p) (state[p] == pending || state[p] == running || state[p] == retrying)
-#define ALL_ENDED (decided >= PLAN_TIMES && !(OPEN(1) || OPEN(2)))
+/* Where the cursor moves in a transaction of its own, plan times whose runs somebody alive is about to insert. */
+#ifdef CURSOR_FIRST
+byte coming[PLAN_TIMES + 1] = 0
+#define IS_COMING(p) (coming[p] > 0)
+#else
+#define IS_COMING(p) false
+#endif
+
+#define ALL_ENDED (decided >= PLAN_TIMES && !(OPEN(1) || OPEN(2) || IS_COMING(1) || IS_COMING(2)))
 
 #ifdef NO_LOCK
 #define ROW_IS_FREE true
@@ -76,14 +90,22 @@ inline leave_row() {
   fi
 }
 
-/* A process dies: its session ends, and with it the locks and what it had not committed. */
-inline die() {
-  atomic { crashes++; leave_row() }
+/* At every instant, of both plan times. `npm run model` knows the assertions by their texts. */
+#define DOUBLE(p) (runs[p] + skips[p] > 1)
+#define UNANSWERED(p) (decided >= p && runs[p] + skips[p] == 0 && !IS_COMING(p))
+#define ENDED_TWICE(p) (ends[p] > 1)
+#define ENDED_UNMADE(p) (ends[p] > runs[p])
+inline check_all() {
+  assert(!DOUBLE(1) && !DOUBLE(2));
+  assert(!UNANSWERED(1) && !UNANSWERED(2));
+  assert(!ENDED_TWICE(1) && !ENDED_TWICE(2));
+  assert(!ENDED_UNMADE(1) && !ENDED_UNMADE(2))
 }
 
-/* At every instant: whatever is decided has exactly one outcome, and nothing else has any. */
-#define ONE_OUTCOME(p) (runs[p] + skips[p] <= 1 && ends[p] <= 1 && (decided < p || runs[p] + skips[p] == 1) && (runs[p] > 0 || ends[p] == 0))
-#define CHECK assert(ONE_OUTCOME(1) && ONE_OUTCOME(2))
+/* A process dies: its session ends, and with it the locks and what it had not committed. */
+inline die() {
+  atomic { crashes++; leave_row(); check_all() }
+}
 
 inline insert_run(p) {
   assert(p <= now);                /* never early, by the clock of the database */
@@ -113,6 +135,16 @@ inline record(from, as_of, through) {
   fi
 }
 
+#ifdef CURSOR_FIRST
+inline announce(from, through, by) {
+  each = from + 1;
+  do
+  :: each > through || each > PLAN_TIMES -> break
+  :: else -> coming[each] = coming[each] + by; each++
+  od
+}
+#endif
+
 inline end_run(p, outcome) {
   ends[p]++;
   state[p] = outcome
@@ -139,20 +171,30 @@ proctype scheduler() {
     if
     :: crashes < CRASHES -> die()
 #ifdef CURSOR_FIRST
-    :: atomic { decided = through; CHECK };   /* committed by itself */
+    :: true -> atomic {
+        if
+        :: decided != from || version != as_of -> through = from
+        :: else ->
+          announce(from, through, 1);
+          decided = through
+        fi;
+        leave_row();               /* committed by itself */
+        check_all()
+      };
       if
-      :: crashes < CRASHES -> die()
-      :: atomic {
+      :: crashes < CRASHES -> atomic { announce(from, through, -1); die() }
+      :: true -> atomic {
+          announce(from, through, -1);
           each = from + 1;
           do
           :: each > through || each > PLAN_TIMES -> break
           :: else -> insert_run(each); each++
           od;
-          leave_row()
+          check_all()
         }
       fi
 #else
-    :: atomic { record(from, as_of, through); leave_row(); CHECK }
+    :: true -> atomic { record(from, as_of, through); leave_row(); check_all() }
 #endif
     fi;
     atomic { from = 0; as_of = 0; through = 0; each = 0 }   /* so that states which differ in nothing are one */
@@ -169,7 +211,7 @@ proctype operator() {
     };
     if
     :: crashes < CRASHES -> die()
-    :: atomic {
+    :: true -> atomic {
         each = decided + 1;
         do
         :: each > now || each > PLAN_TIMES -> break
@@ -190,7 +232,7 @@ proctype operator() {
         fi;
         version++;
         leave_row();
-        CHECK
+        check_all()
       }
     fi;
     each = 0
@@ -216,24 +258,28 @@ proctype worker() {
     :: crashes < CRASHES -> atomic {
         die();
         if
-        :: HOLDS(p, mine) -> orphan[p] = true
+        :: IS_NEWEST(p, mine) -> orphan[p] = true
         :: else
         fi
       }
     /* The handler returns, or throws; anything may have happened to its lease meanwhile. */
     :: true -> atomic {
         if
-        :: HOLDS(p, mine) -> end_run(p, succeeded)
+        :: MAY_RECORD(p, mine) ->
+          assert(IS_NEWEST(p, mine));        /* only the newest lease completes, */
+          end_run(p, succeeded)
         :: else                              /* refused: it is somebody else's now */
         fi;
-        CHECK
+        check_all()
       }
     :: true -> atomic {
         if
-        :: HOLDS(p, mine) -> fail_attempt(p)
+        :: MAY_RECORD(p, mine) ->
+          assert(IS_NEWEST(p, mine));        /* fails, or reschedules */
+          fail_attempt(p)
         :: else
         fi;
-        CHECK
+        check_all()
       }
     fi;
     atomic { p = 0; mine = 0 }
@@ -257,7 +303,7 @@ proctype leases() {
       :: else -> expiries++
       fi;
       fail_attempt(p);
-      CHECK
+      check_all()
     }
   od
 }
@@ -273,7 +319,10 @@ init {
   atomic {
     run scheduler(); run scheduler();
     run worker(); run worker();
-    run operator(); run leases(); run clock()
+    run operator(); run clock();
+#ifndef NO_RECOVERY
+    run leases()
+#endif
   }
 }
 
