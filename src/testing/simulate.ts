@@ -90,8 +90,9 @@ export interface SimulationReport {
 /**
  * Plays one seed: several processes on one database, in simulated time, with crashes, broken connections, commits whose answer is
  * lost, delays, frozen processes and people's verbs, all ordered by the seed. At the end everything is let heal, and then
- * `audit()` must be clean, nothing may be stuck, and what handlers did must be as recorded. Rejects with a
- * {@link SimulationFailure} that names the seed; the same seed with the same options goes the same way again.
+ * `audit()` must be clean, nothing may be stuck or dead, what handlers did must be as recorded, and no more of them may have been at
+ * work at once than lanes and limits allow. Rejects with a {@link SimulationFailure} that names the seed; the same seed with the same
+ * options goes the same way again.
  *
  * All of it is real but for the time and the way to the database, which is PGlite in this thread. Each statement is one step.
  * A transaction has the database to itself from its begin to its end, so that processes interleave between transactions and
@@ -137,7 +138,7 @@ async function play(
   await simulation.heal()
   const { chronicle, time, witness, counts, observer } = simulation
   const { escapement } = observer
-  const { problems, ...checked } = await checkAll(escapement, witness.executions, time.now)
+  const { problems, ...checked } = await checkAll(observer, witness, time.now)
   if (problems.length > 0) simulation.fail(problems)
   const report = {
     seed: parts.seed,

@@ -19,7 +19,7 @@ function altered(engine: EngineHere, alter: (query: Query) => Promise<Reply> | u
 
 /** A text that is not there any more must be noticed: the mutant would be no mutant. */
 function replaced(text: string, pattern: RegExp, by: string): string {
-  const changed = text.replaceAll(pattern, by)
+  const changed = text.replaceAll(new RegExp(pattern, 'g'), by)
   if (changed === text) throw new Error(`There is no ${pattern} to replace in: ${text}`)
   return changed
 }
@@ -33,7 +33,7 @@ export function cursorFirst(engine: EngineHere): EngineHere {
     if (!/moved as \(\s*update \S+\.cursors/.test(text) || !/runs_asked/.test(text)) return undefined
     const anyCursor = replaced(
       text,
-      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/g,
+      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/,
       '',
     )
     const withoutRuns = params.map((param, index) => (index < FIRST_OF_RUNS ? param : '{}'))
@@ -47,10 +47,91 @@ export function cursorFirst(engine: EngineHere): EngineHere {
   })
 }
 
-/** An outcome is recorded whoever has the lease. */
-export function withoutFence(engine: EngineHere): EngineHere {
-  return altered(engine, ({ op, text, params }) => {
-    if (!/ended as \(\s*delete from \S+\.runs_open/.test(text) || !text.includes('o.token')) return undefined
-    return engine.request({ op, text: replaced(text, /r\.lease_token = o\.token/g, 'true'), params })
-  })
+/** In statements that are known by `where`, one text is replaced by another. */
+function rewritten(where: RegExp, pattern: RegExp, by: string): (engine: EngineHere) => EngineHere {
+  return (engine) =>
+    altered(engine, ({ op, text, params }) =>
+      where.test(text) ? engine.request({ op, text: replaced(text, pattern, by), params }) : undefined,
+    )
 }
+
+/** An outcome is recorded whoever has the lease. */
+export const withoutFence = rewritten(
+  /ended as \(\s*delete from \S+\.runs_open[\s\S]*o\.token/,
+  /r\.lease_token = o\.token/,
+  'true',
+)
+
+/** The same of failures alone. */
+export const withoutFenceOfFailures = rewritten(
+  /retried as \(\s*update \S+\.runs_open[\s\S]*o\.token/,
+  /r\.lease_token = o\.token/,
+  'true',
+)
+
+/** No run that ends gives an `after` timing its next plan time. */
+export const deadChains = rewritten(/is_full/, /and not judged\.is_done/, 'and false')
+
+/** It counts from a second before the run's end. */
+export const hastyChains = rewritten(
+  /is_full/,
+  /clock\.now \+ c\.after_ms/,
+  'clock.now + (c.after_ms - 1000)',
+)
+
+/** Those who wait in a lane are claimed too. */
+export const withoutLanes = rewritten(/claimed as/, /and coalesce\(lane, 0\) = 0/, '')
+
+/** Whoever ends lets nobody in. */
+export const strandedLanes = rewritten(/waiting set lane = 0/, /where waiting\.id = next\.id/, 'where false')
+
+/** There are more places than the job has. */
+export const withoutLimits = rewritten(
+  /place as materialized/,
+  /select name, concurrency - /,
+  'select name, 9 + concurrency - ',
+)
+
+/** What is to be tried once is tried again when its worker is lost. */
+export const triedAgain = rewritten(
+  /claimed as/,
+  /max_attempts = job\.attempts,\s+fails_when_stale = job\.fails/,
+  'max_attempts = job.attempts + 1, fails_when_stale = false',
+)
+
+/** An attempt that was lost gives its number to the next. */
+export function numberedAgain(engine: EngineHere): EngineHere {
+  const lost = /expired as materialized/
+  const recorded = rewritten(
+    lost,
+    /select id, attempt, (.*) from recovered cross join clock/,
+    'select id, attempt + 1, $1 from recovered cross join clock on conflict do nothing',
+  )
+  const retried = rewritten(
+    lost,
+    /set state = 'retrying',/,
+    `set state = 'retrying', attempt = r.attempt - 1,`,
+  )
+  return retried(recorded(engine))
+}
+
+/** What failed with its worker is recorded as if somebody had cancelled it. */
+export const cancelledByNobody = rewritten(
+  /expired as materialized/,
+  /'failed' as state/,
+  `'cancelled' as state`,
+)
+
+/** A schedule that has failed too often goes on. */
+export const unbroken = rewritten(
+  /'break', 'broken'/,
+  /from taken where (s\.id|c\.schedule_id) = taken\.id/,
+  'from taken where false',
+)
+
+/** Rows change and nobody writes it down. */
+export const withoutLog = rewritten(
+  /logged as \(\s*insert into \S+\.transition_log/,
+  /from steps where is_applied/,
+  'from steps where false',
+)

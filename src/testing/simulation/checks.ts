@@ -1,13 +1,16 @@
-import type { Escapement } from '../../escapement.js'
 import type { Run } from '../../runs/run.js'
+import type { ScheduleVersion } from '../../store/queries/witnessing.js'
+import { durationToMs } from '../../time/duration.js'
 import { formatInstant, type Instant } from '../../time/instant.js'
-import type { Execution } from './witness.js'
+import { overlappingRuns } from './exclusion.js'
+import type { Observer } from './observer.js'
+import { wrongOutcomes } from './outcomes.js'
+import { type Recorded, versionOf } from './record.js'
+import { repeatedExecutions } from './repetition.js'
+import type { Execution, Witness } from './witness.js'
 
-const PAGE = 1_000
 /** Of each kind, in an error. */
 const MOST_TOLD = 10
-
-const OPEN: ReadonlySet<Run['state']> = new Set(['pending', 'running', 'retrying'])
 
 export interface Checked {
   schedules: number
@@ -18,28 +21,26 @@ export interface Checked {
 }
 
 /** Compares what the database says with what the witness saw, once everything has come to rest. */
-export async function checkAll(
-  escapement: Escapement,
-  executions: readonly Execution[],
-  now: Instant,
-): Promise<Checked> {
+export async function checkAll(observer: Observer, witness: Witness, now: Instant): Promise<Checked> {
+  const { escapement } = observer
   const { schedules, occurrences, missing, double, unexpected } = await escapement.audit()
   const findings = Object.entries({ missing, double, unexpected }).flatMap(([kind, found]) =>
     found.map((one) => `audit: ${kind}: ${one.schedule} ${one.scope} ${one.planTime}: ${one.detail}`),
   )
-  const runs = await allRuns(escapement)
-  return {
-    schedules,
-    occurrences,
-    runs: runs.size,
-    problems: [
-      findings,
-      stuckRuns([...runs.values()], now),
-      successesWithoutWitness(runs, executions),
-      earlyExecutions(executions, runs),
-      repeatedAttempts(executions),
-    ].flatMap(firstOf),
-  }
+  const recorded = await observer.readRecorded()
+  const { runs } = recorded
+  const problems = [
+    findings,
+    stuckRuns(recorded, now),
+    tooNear(recorded),
+    wrongOutcomes(recorded, witness),
+    earlyExecutions(witness.executions, runs),
+    repeatedExecutions(recorded, witness),
+    overlappingRuns(recorded, witness),
+    // Last, as it mends what it finds.
+    (await escapement.reconcile()).map((name) => `dead: the cursor of ${name} had to be set right`),
+  ].flatMap(firstOf)
+  return { schedules, occurrences, runs: runs.size, problems }
 }
 
 function firstOf(problems: readonly string[]): string[] {
@@ -47,53 +48,54 @@ function firstOf(problems: readonly string[]): string[] {
   return more > 0 ? [...problems.slice(0, MOST_TOLD), `… and ${more} more like this`] : [...problems]
 }
 
-async function allRuns({ runs }: Escapement): Promise<Map<string, Run>> {
-  const found = new Map<string, Run>()
-  let pageToken: string | null = null
-  do {
-    const page: Awaited<ReturnType<typeof runs.search>> = await runs.search({
-      limit: PAGE,
-      ...(pageToken !== null && { pageToken }),
-    })
-    for (const run of page.runs) found.set(run.id, run)
-    pageToken = page.nextPageToken
-  } while (pageToken !== null)
-  return found
-}
-
-/** A run that may be claimed and is not, or that is leased to nobody who lives; one behind another waits for that. */
-function stuckRuns(runs: readonly Run[], now: Instant): string[] {
-  const open = runs.filter(({ state }) => OPEN.has(state))
+/** A run that may be claimed and is not, that is leased to nobody who lives, or that waits in its lane behind nobody. */
+function stuckRuns({ runs, lanes }: Recorded, now: Instant): string[] {
   const laneOf = (run: Run) => `${run.scheduleId} ${run.scope}`
-  const perLane = new Map<string, number>()
-  for (const run of open) perLane.set(laneOf(run), (perLane.get(laneOf(run)) ?? 0) + 1)
+  const open = [...lanes].flatMap(([id, lane]) => {
+    const run = runs.get(id)
+    return run ? [{ run, lane: lane ?? 0 }] : []
+  })
+  const headed = new Set(open.flatMap(({ run, lane }) => (lane === 0 ? [laneOf(run)] : [])))
   return open
-    .filter((run) => {
+    .filter(({ run, lane }) => {
       if (run.state === 'running') return true
-      const isAlone = run.scheduleId === null || perLane.get(laneOf(run)) === 1
-      return run.eligibleAt.getTime() <= now && isAlone
+      return lane === 0 ? run.eligibleAt.getTime() <= now : !headed.has(laneOf(run))
     })
-    .map(({ id, job, state, eligibleAt }) => {
-      return `stuck: run ${id} of ${job} is ${state}, eligible since ${eligibleAt.toISOString()}`
+    .map(({ run: { id, job, state, eligibleAt }, lane }) => {
+      return `stuck: run ${id} of ${job} is ${state} in lane ${lane}, eligible since ${eligibleAt.toISOString()}`
     })
 }
 
-/** Whose attempt is recorded as the successful one must have ended, and ended well, before that was recorded. */
-function successesWithoutWitness(runs: ReadonlyMap<string, Run>, executions: readonly Execution[]): string[] {
-  const watched = new Set(executions.map(({ job }) => job))
-  const returned = new Map<string, Instant>()
-  for (const { runId, attempt, hasReturned, endedAt } of executions) {
-    if (hasReturned) returned.set(`${runId} ${attempt}`, endedAt!)
+/** An `after` timing keeps its distance from whatever run of its schedule has ended before. */
+function tooNear({ runs, versions }: Recorded): string[] {
+  const perSchedule = new Map<string, Run[]>()
+  for (const run of runs.values()) {
+    if (run.scheduleId === null || !versions.get(run.scheduleId)?.some(isAfter)) continue
+    const own = perSchedule.get(run.scheduleId)
+    if (own) own.push(run)
+    else perSchedule.set(run.scheduleId, [run])
   }
-  return [...runs.values()]
-    .filter(({ state, job }) => state === 'succeeded' && watched.has(job))
-    .filter(({ id, attempt, finishedAt }) => {
-      const at = returned.get(`${id} ${attempt}`)
-      return at === undefined || at > finishedAt!.getTime()
+  return [...perSchedule.values()].flatMap((own) => {
+    const ends = own.flatMap(({ finishedAt }) => finishedAt?.getTime() ?? []).sort((a, b) => a - b)
+    const planned = own.filter(({ trigger, planTime }) => trigger === 'scheduled' && planTime !== null)
+    planned.sort((a, b) => a.planTime!.getTime() - b.planTime!.getTime())
+    let passed = 0
+    return planned.flatMap((run) => {
+      const at = run.planTime!.getTime()
+      while (passed < ends.length && ends[passed]! < at) passed += 1
+      const before = ends[passed - 1]
+      const timing = versionOf(run, versions)?.timing
+      if (before === undefined || timing?.kind !== 'after') return []
+      if (at >= before + durationToMs(timing.interval)) return []
+      return [
+        `near: run ${run.id} of ${run.job} is planned for ${formatInstant(at)}, less than ${timing.interval} after one that ended at ${formatInstant(before)}`,
+      ]
     })
-    .map(({ id, job, attempt, finishedAt }) => {
-      return `unwitnessed: run ${id} of ${job} succeeded in attempt ${attempt} at ${finishedAt!.toISOString()}, but that attempt had not ended well by then`
-    })
+  })
+}
+
+function isAfter({ timing }: ScheduleVersion): boolean {
+  return timing.kind === 'after'
 }
 
 function earlyExecutions(executions: readonly Execution[], runs: ReadonlyMap<string, Run>): string[] {
@@ -103,19 +105,4 @@ function earlyExecutions(executions: readonly Execution[], runs: ReadonlyMap<str
       return startedAt < (planTime ?? createdAt) || startedAt < createdAt
     })
     .map(({ runId, job, startedAt }) => `early: run ${runId} of ${job} began at ${formatInstant(startedAt)}`)
-}
-
-/** Each attempt has a number of its own, but for one that was given back. */
-function repeatedAttempts(executions: readonly Execution[]): string[] {
-  const seen = new Map<string, Execution>()
-  const repeated: string[] = []
-  for (const execution of executions) {
-    const key = `${execution.runId} ${execution.attempt}`
-    const before = seen.get(key)
-    if (before && !before.wasInterrupted) {
-      repeated.push(`repeated: attempt ${execution.attempt} of run ${execution.runId} began twice`)
-    }
-    seen.set(key, execution)
-  }
-  return repeated
 }

@@ -7,6 +7,7 @@ import { msUntilWake } from '../../store/queries/planning.js'
 import { msUntilDue as msUntilSweep } from '../../store/queries/transition-sweep.js'
 import { TIMING_KINDS } from '../../time/timing.js'
 import { createHost, type Define, type ProcessLife, type ProcessOptions } from './process.js'
+import { type Recorded, readRecorded } from './record.js'
 import { seededChance } from './seeded-chance.js'
 import type { Asked } from './simulated-database.js'
 import { simulatedDatabase } from './simulated-database.js'
@@ -19,6 +20,7 @@ export interface Observer {
   msUntilDue(lives: readonly ProcessLife[]): Promise<number>
   /** Whether a run is leased to somebody. */
   hasLeases(): Promise<boolean>
+  readRecorded(): Promise<Recorded>
 }
 
 export async function createObserver(
@@ -53,5 +55,6 @@ export async function createObserver(
       return Math.min(...waits.map((ms) => ms ?? Number.POSITIVE_INFINITY))
     },
     hasLeases: async () => (await msUntilLeaseExpires(store)) !== null,
+    readRecorded: () => readRecorded(escapement, store),
   }
 }

@@ -81,10 +81,11 @@ export class Population {
 
   /** Of a process nothing is left but what it has written down. It starts anew after a while. */
   async end(life: ProcessLife): Promise<void> {
-    const { time, chance, calls } = this.#parts
+    const { time, chance, calls, witness } = this.#parts
     const index = this.#lives.indexOf(life)
     this.#lives[index] = null
     life.isGone = true
+    witness.lose(life)
     time.forget(life)
     const ms = this.isMended ? 0 : chance.below(LONGEST_DOWN_MS)
     time.after(this.#world, ms, () => this.#lives[index] === null && this.#start(index))

@@ -269,7 +269,7 @@ export class Simulation {
     this.counts.verb += 1
     const acting = { life }
     this.#acting.add(acting)
-    act(life.assembly!.escapement, life.host)
+    act(this.witness.hearing(life.assembly!.escapement), life.host)
       .then(
         (what) => this.chronicle.tell(life.name, what),
         (error) => {

@@ -14,16 +14,31 @@ export interface Execution {
   /** Null while it works, and for ever where its process died. */
   endedAt: Instant | null
   hasReturned: boolean
-  /** Its process was told to stop, or its run was taken from it: it may be given back, and tried under the same number. */
-  wasInterrupted: boolean
+  /** When its signal was aborted: its run was taken from it, it took too long, or its process stopped. */
+  abortedAt: Instant | null
+  /** When its process was told to stop, where it has begun by then: it may be given back, and tried under the same number. */
+  stoppedAt: Instant | null
+  /** When its process died, or had stopped. */
+  goneAt: Instant | null
 }
 
 /** One run of a process. */
 type Watched = Pick<Life, 'name'> & { readonly isStopping: boolean }
 
-/** Sees all handlers of all processes start and end. */
+/** A verb on runs: from when it was asked for until it was answered, if it was. */
+interface Asked {
+  from: Instant
+  to: Instant
+}
+
+/** Sees all handlers of all processes start and end, and hears who asks for runs to be tried again or cancelled. */
 export class Witness {
   readonly executions: Execution[] = []
+  /** Those that were defined, whether any of their handlers was ever called or not. */
+  readonly jobs = new Map<string, AnyJob>()
+  readonly retries: Asked[] = []
+  /** When it was first asked for, by the run's id. */
+  readonly cancels = new Map<string, Instant>()
   readonly #of = new WeakMap<Watched, Execution[]>()
   readonly #now: () => Instant
   readonly #chronicle: Chronicle
@@ -37,20 +52,61 @@ export class Witness {
   watching(escapement: Escapement, process: Watched): Escapement {
     const watched = (handler: AnyJob['handler']) => (context: HandlerContext) =>
       this.#watch(process, context, () => handler(context as never))
-    const job = (nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob =>
+    const register = (nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob =>
       typeof nameOrJob === 'string'
         ? escapement.job(nameOrJob, {
             ...definition!,
             handler: watched(definition!.handler as never),
           } as never)
         : escapement.job({ ...nameOrJob, handler: watched(nameOrJob.handler) } as never)
-    return { ...escapement, job: job as Escapement['job'] }
+    const job = (nameOrJob: string | AnyJob, definition?: JobDefinition): AnyJob => {
+      const defined = register(nameOrJob, definition)
+      this.jobs.set(defined.name, defined)
+      return defined
+    }
+    return { ...this.hearing(escapement), job: job as Escapement['job'] }
   }
 
-  /** A process was told to stop: what it works on may be given back from here on, whether it lives to hear of that or not. */
+  /** The same Escapement, whose verbs on runs are heard. */
+  hearing(escapement: Escapement): Escapement {
+    return {
+      ...escapement,
+      runs: this.#hearingRuns(escapement.runs),
+      inGroup: (group) => {
+        const { schedules, runs } = escapement.inGroup(group)
+        return { schedules, runs: this.#hearingRuns(runs) }
+      },
+    }
+  }
+
+  #hearingRuns(runs: Escapement['runs']): Escapement['runs'] {
+    const retried = async <T>(ask: () => Promise<T>): Promise<T> => {
+      const asked = { from: this.#now(), to: Number.POSITIVE_INFINITY }
+      this.retries.push(asked)
+      const answer = await ask()
+      // Only then is it known that nothing of it is still to come.
+      asked.to = this.#now()
+      return answer
+    }
+    return {
+      ...runs,
+      retry: (id) => retried(() => runs.retry(id)),
+      retryAll: (filter) => retried(() => runs.retryAll(filter)),
+      cancel: (id, options) => {
+        if (!this.cancels.has(id)) this.cancels.set(id, this.#now())
+        return runs.cancel(id, options)
+      },
+    }
+  }
+
+  /** A process was told to stop: what it has in hand may be given back from here on, whether it lives to hear of that or not. */
   interrupt(process: Watched): void {
-    for (const execution of this.#of.get(process) ?? [])
-      if (execution.endedAt === null) execution.wasInterrupted = true
+    for (const execution of this.#of.get(process) ?? []) execution.stoppedAt ??= this.#now()
+  }
+
+  /** Of a process nothing is left: whoever sees that takes its runs at once. */
+  lose(process: Watched): void {
+    for (const execution of this.#of.get(process) ?? []) execution.goneAt = this.#now()
   }
 
   async #watch(process: Watched, context: HandlerContext, work: () => unknown): Promise<unknown> {
@@ -63,7 +119,9 @@ export class Witness {
       startedAt: this.#now(),
       endedAt: null,
       hasReturned: false,
-      wasInterrupted: process.isStopping,
+      abortedAt: null,
+      stoppedAt: process.isStopping ? this.#now() : null,
+      goneAt: null,
     }
     this.executions.push(execution)
     const own = this.#of.get(process) ?? []
@@ -72,7 +130,7 @@ export class Witness {
     const about = `${job} ${run.id} attempt ${attempt}`
     this.#chronicle.tell(process.name, `begins ${about}`)
     signal.addEventListener('abort', () => {
-      execution.wasInterrupted = true
+      execution.abortedAt = this.#now()
     })
     try {
       const result = await work()
