@@ -22,7 +22,7 @@ import { smallSystem } from './small-system.js'
 import { calmDays } from './year.js'
 
 /** As many as are played here; more are played in processes of their own. */
-const FEW = 5
+const FEW = 3
 const SEEDS = Number(process.env.SIMULATION_SEEDS ?? FEW)
 const FIRST = Number(process.env.SIMULATION_FIRST ?? 1)
 const PROCESSES = Number(process.env.SIMULATION_PROCESSES ?? os.availableParallelism())
