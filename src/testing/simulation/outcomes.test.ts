@@ -162,6 +162,11 @@ describe('an attempt that begins twice', () => {
     expect(repeatedExecutions(record, witnessOf([first, again]))).toHaveLength(count)
   })
 
+  it('is right where the second took no time', () => {
+    const record = recordOf([recordedRun({ state: 'succeeded' })])
+    expect(repeatedExecutions(record, witnessOf([{ stoppedAt: 2_000 }, { startedAt: ENDED }]))).toEqual([])
+  })
+
   it('is wrong where it was recorded to have ended before', () => {
     const record = recordOf([recordedRun({ state: 'succeeded' })], 'handler_error')
     expect(repeatedExecutions(record, witnessOf([{ stoppedAt: 2_000 }, { startedAt: 6_000 }]))).toHaveLength(

@@ -39,5 +39,6 @@ function mayBeGivenBack(before: Execution, next: Execution, { attempts, runs }: 
   const failed = attempts.get(attemptKey(before.runId, before.attempt))
   const run = runs.get(before.runId)
   const ended = failed ?? (run?.attempt === before.attempt ? { finished_at: run.finishedAt } : undefined)
-  return !(ended?.finished_at && ended.finished_at.getTime() <= next.startedAt)
+  // At that very instant it may be the end of the next one, which took no time.
+  return !(ended?.finished_at && ended.finished_at.getTime() < next.startedAt)
 }
