@@ -160,4 +160,24 @@ describe('overlap of what is not scheduled', () => {
     await h.advance('2 minutes')
     expect(ran).toEqual(['12:01', '12:02'])
   })
+
+  it('the run that waits of a deleted schedule is let in by the transaction that ends the one before it', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    const planner = await openHarness({ at: '2026-03-01T12:00:30Z', schema: h.schema })
+    h.job('last', {
+      handler: async () => {
+        await planner.schedules.delete('s')
+        // So that the next one stays as it was let in.
+        await planner.escapement.claiming.pause()
+      },
+    })
+    await h.schedules.put('s', { job: 'last', timing: every('1 minute'), overlap: 'queue' })
+    await planner.advance('2 minutes')
+    await h.advance('1 minute')
+    const rows = await h.escapement.database.query(
+      `select o.state, o.xmin = e.xmin as is_together from "${h.schema}".runs_open as o, "${h.schema}".runs_ended as e
+       where o.lane = 0`,
+    )
+    expect(rows).toEqual([{ state: 'pending', is_together: true }])
+  })
 })

@@ -39,11 +39,15 @@ function hasFailed({ state, has_errors }: EndedRun): boolean {
   return state === 'failed' || has_errors
 }
 
-/** Returns the ids of the schedules that it locked. */
+/**
+ * Returns the ids of the schedules whose ends may be followed in this transaction: those that it locked, and those that
+ * were deleted. These have no cursor any more, and nobody but who ends their runs fills their lanes.
+ */
 export async function lockForEnds(session: Session, ends: readonly EndedRun[]): Promise<Set<string>> {
   const idsOf = (chosen: readonly EndedRun[]) => chosen.map(({ schedule_id }) => schedule_id)
   const counting = ends.filter(countsForBreaker)
-  const always = [...ends.filter(({ lane }) => lane !== null), ...counting.filter(hasFailed)]
+  const laned = ends.filter(({ lane }) => lane !== null)
+  const always = [...laned, ...counting.filter(hasFailed)]
   const [must, may] = [idsOf(always), idsOf([...always, ...counting])]
   const rows = await session.query<{ schedule_id: string }>(
     `select schedule_id from {schema}.cursors
@@ -51,7 +55,7 @@ export async function lockForEnds(session: Session, ends: readonly EndedRun[]): 
      order by schedule_id for update`,
     [must, may],
   )
-  return new Set(rows.map(({ schedule_id }) => schedule_id))
+  return new Set([...rows.map(({ schedule_id }) => schedule_id), ...idsOf(laned)])
 }
 
 /** Returns the schedules that their breakers have taken out. */
