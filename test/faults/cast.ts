@@ -129,6 +129,14 @@ export function createCast(): Role[] {
       verbs: ['skip', 'unskip', 'patch'],
       grid: secondly,
     })),
+    ...many(2, (index) => ({
+      name: `limp-${index}`,
+      job: 'limping',
+      scopes: GLOBAL,
+      policies: EACH,
+      verbs: ['skip', 'unskip'],
+      grid: (random) => ({ grid: { kind: 'every', seconds: random.pick([1, 2]) } }),
+    })),
     ...many(4, (index) => ({
       name: `group-${index}`,
       job: ['quick', 'count'][index % 2]!,

@@ -169,8 +169,10 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
         () => schedules.backfill(nameOf(name), { from: new Date(from), to: new Date(to) }),
         ({ runIds }) => ({ runIds }),
       )),
-    enqueue: (job: string, key: string) =>
-      untilHeard({ verb: 'enqueue', name: job, key }, () => escapement.runs.enqueue(job, null, { key })),
+    enqueue: (job: string, key: string, queue = 'default') =>
+      untilHeard({ verb: 'enqueue', name: job, key }, () =>
+        escapement.runs.enqueue(job, null, { key, queue }),
+      ),
     insertPost: (id: string, { publishAt, archiveAt }: { publishAt: number; archiveAt: number | null }) =>
       ask({ verb: 'insert', name: id }, () =>
         escapement.database.query(

@@ -37,6 +37,7 @@ export function startDriver(
     // What one user of many does at once is more than the others do.
     playUser(users, { user: 'user-of-many', roles: crowd, pace: 0.3 }, stopping),
     playEnqueuer(users, stopping),
+    playSeldom(users, stopping),
     playAuthor(users, stopping),
   ]
   return {
@@ -128,6 +129,16 @@ async function playEnqueuer(users: Users, isStopping: () => boolean): Promise<vo
   for (let count = 0; !isStopping(); count++) {
     await desk.enqueue(random.pick(['quick', 'flaky', 'count', 'at-most-once']), `key-${count}`)
     await sleep(random.between(100, 600))
+  }
+}
+
+/** Asks for a run now and then of a worker that has nothing else to do: it hears of it, or comes to look. */
+async function playSeldom(users: Users, isStopping: () => boolean): Promise<void> {
+  const random = createRandom(users.seed, 'seldom')
+  const desk = createDesk(users, 'seldom')
+  for (let count = 0; !isStopping(); count++) {
+    await desk.enqueue('quiet', `quiet-${count}`, 'quiet')
+    await sleep(random.between(500, 2_500))
   }
 }
 

@@ -2,26 +2,19 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Role } from './cast.js'
+import { checkCounter } from './checks/counter.js'
 import type { Finding, Report } from './checks/finding.js'
-import { groupBy } from './checks/grouping.js'
 import { readLedger } from './checks/ledger.js'
-import { checkOccurrences, type OccurrenceCounts } from './checks/occurrences.js'
-import {
-  checkAskedRuns,
-  checkBreakers,
-  checkChains,
-  checkCounter,
-  checkTransitions,
-} from './checks/promises.js'
-import { checkPooled, checkWitnesses, readWitnesses, type WitnessCounts } from './checks/witnesses.js'
+import { checkTransitions } from './checks/transitions.js'
+import { readWitnesses } from './checks/witnesses.js'
 import { checkDstDays } from './dst-days.js'
 import { notRun } from './faults.js'
 import type { Entry, FaultEntry } from './history.js'
-import { expectedOf } from './oracle.js'
+import { checkRecords, type RecordCounts } from './records.js'
 import type { Recovery } from './watch.js'
 import type { World } from './world.js'
 
-export interface OrdealReport {
+export interface OrdealReport extends RecordCounts {
   faults: Map<string, number>
   /** What processes had just sent when they were killed or frozen at a chosen point. */
   points: Map<string, number>
@@ -29,13 +22,8 @@ export interface OrdealReport {
   notRun: Map<string, string>
   verbs: Map<string, Record<'ok' | 'refused' | 'unknown', number>>
   counts: Counts
-  /** Processes behind PgBouncer that came to work, and what was begun by them. */
-  pooled: { starts: number; executions: number }
-  occurrences: OccurrenceCounts
-  /** Those of the days on which the clock is moved. */
+  /** Occurrences of the days on which the clock is moved. */
   dstOccurrences: number
-  witnesses: WitnessCounts
-  chained: number
   counted: number
   transitions: number
   /** Milliseconds until nothing was overdue, from the end of the last of the faults that came one upon the other. */
@@ -56,10 +44,8 @@ interface Counts {
   restarts: number
 }
 
-/** How late a run may be made when nothing is broken, and nothing was a moment ago. */
-const LATE_MS = 10_000
 /** How long a recovery may take at most: two leases, and the longest sleeps and backoffs of all loops. */
-const RECOVERY_MS = 45_000
+const RECOVERY_MS = 25_000
 
 export interface Evidence {
   world: World
@@ -69,36 +55,27 @@ export interface Evidence {
   /** Up to when plan times are judged. */
   horizon: number
   patience: number
+  seed: number
 }
 
 export async function judge(
-  { world, cast, entries, recoveries, horizon, patience }: Evidence,
+  { world, cast, entries, recoveries, horizon, patience, seed }: Evidence,
   report: Report,
 ): Promise<Omit<OrdealReport, 'settledMs' | 'findings'>> {
   const ledger = await readLedger(world)
   // First of all: what the checks make of it can be asked again.
-  const kept = JSON.stringify({ ...ledger, names: [...ledger.names], horizon })
+  const kept = JSON.stringify({ ...ledger, names: [...ledger.names], horizon, seed })
   fs.writeFileSync(path.join(world.folder, 'ledger.json'), kept)
   const faults = entries.filter((entry): entry is FaultEntry => entry.type === 'fault')
-  const asked = groupBy(
-    entries.filter((entry) => entry.type !== 'fault'),
-    ({ name }) => name,
-  )
-  const expected = cast.map((role) => expectedOf(role, asked.get(role.name) ?? [], horizon))
-  const witnessed = readWitnesses(world.nodes.flatMap(({ witnesses }) => witnesses))
-  checkAskedRuns(expected, entries, ledger, report)
-  checkBreakers(ledger, faults, report)
+  const witnesses = readWitnesses(world.nodes.flatMap((node) => node.witnesses))
   return {
+    ...checkRecords({ cast, entries, ledger, witnesses, seed, horizon, patience }, report),
     faults: timesOf(faults.map(({ kind }) => kind)),
     points: timesOf(faults.flatMap(({ point }) => point ?? [])),
     notRun: notRun(world),
     verbs: verbsOf(entries),
     counts: countsOf(world),
-    pooled: checkPooled(witnessed, report),
-    occurrences: checkOccurrences(expected, ledger, { faults, horizon, lateMs: LATE_MS * patience }, report),
     dstOccurrences: await checkDstDays(world, report),
-    witnesses: checkWitnesses(witnessed, ledger, report),
-    chained: checkChains(cast, ledger, report),
     counted: await checkCounter(world, ledger, report),
     transitions: await checkTransitions(world, entries, report),
     longestRecovery: checkRecoveries(recoveries, patience, report),

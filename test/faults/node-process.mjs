@@ -1,106 +1,21 @@
 /**
  * One process of the system under test. Its first argument holds, as JSON: `dist` (the library's folder), `database` (by way of its
- * proxy), `direct` (the server itself, for the witness's own clock), `witness` (its file), `seed`, and `isPooled` (whether PgBouncer is
- * on its way).
+ * proxy), `direct` (the server itself, for the witness's own clock), `witness` (its file), `seed`, `isPooled` (whether PgBouncer is
+ * on its way), `hasOwnPool` (whether the library works on a pool that is the program's), and `isQuiet` (whether there is a worker
+ * beside it that has hardly anything to do).
  *
- * Each start and each end of a handler is a line, synced, in its own file, outside of the system: what ran, and when by the
- * database's clock.
+ * Each start and each end of a handler is a line, synced, in its own file, outside of the system: what ran, under which lease, and
+ * when by the database's clock.
  */
-import { createHash, randomUUID } from 'node:crypto'
-import fs from 'node:fs'
+import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import pg from 'pg'
+import { openWitness } from './witnessing.mjs'
 
-const { dist, database, direct, witness, seed, isPooled } = JSON.parse(process.argv[2])
+const { dist, database, direct, witness, seed, isPooled, hasOwnPool, isQuiet } = JSON.parse(process.argv[2])
 const { createEscapement, set } = await import(pathToFileURL(`${dist}/index.js`).href)
-const file = fs.openSync(witness, 'a')
-const nodeId = randomUUID()
-
-function write(line) {
-  fs.writeSync(file, `${JSON.stringify(line)}\n`)
-  fs.fdatasyncSync(file)
-}
-
-let connection
-/** An answer of the database past everything that is broken, or undefined where it has none. */
-async function ask(text, params) {
-  let client
-  try {
-    connection ??= connect()
-    client = await connection
-    return (await client.query(text, params)).rows[0]
-  } catch {
-    connection = undefined
-    // One that only took too long is still there.
-    client?.end().catch(() => {})
-    return undefined
-  }
-}
-
-async function connect() {
-  const client = new pg.Client({
-    connectionString: direct,
-    connectionTimeoutMillis: 1_000,
-    query_timeout: 1_000,
-  })
-  client.on('error', () => {
-    connection = undefined
-  })
-  await client.connect()
-  return client
-}
-
-async function databaseTime() {
-  const row = await ask('select extract(epoch from clock_timestamp()) * 1000 as now')
-  return row ? Number(row.now) : null
-}
-
-/** The lease under which this attempt runs, as long as nobody has taken it. */
-async function leaseOf(run, attempt) {
-  const row = await ask(
-    "select lease_token from escapement.runs_open where id = $1 and attempt = $2 and state = 'running'",
-    [run, attempt],
-  )
-  return row?.lease_token ?? null
-}
-
-/** Whatever the preloaded clock says: this one nobody moves. */
-const hostTime = () => performance.timeOrigin + performance.now()
-
-async function witnessed({ job, run, schedule, scope, planTime, attempt, workerId, signal }, work) {
-  const nonce = randomUUID()
-  const facts = {
-    run: run.id,
-    job,
-    schedule,
-    scheduleId: run.scheduleId,
-    scope,
-    planTime: planTime?.getTime() ?? null,
-    attempt,
-    nonce,
-    worker: workerId,
-    node: nodeId,
-    pid: process.pid,
-  }
-  const startedAt = await databaseTime()
-  const lease = await leaseOf(run.id, attempt)
-  write({ what: 'start', ...facts, mono: performance.now(), host: hostTime(), database: startedAt, lease })
-  try {
-    await work?.()
-    write({ what: 'end', ...facts, mono: performance.now(), host: hostTime(), aborted: signal.aborted })
-    return { nonce, attempt }
-  } catch (error) {
-    write({
-      what: 'failed',
-      ...facts,
-      mono: performance.now(),
-      host: hostTime(),
-      message: String(error.message).slice(0, 100),
-    })
-    throw error
-  }
-}
+const { witnessed, ready, close } = openWitness({ file: witness, direct })
 
 /** From 0 to 1, the same on each host: what fails and how long things take follows from the seed and the run. */
 function chanceOf(...parts) {
@@ -113,14 +28,20 @@ function chanceOf(...parts) {
   )
 }
 
+const logger = {
+  debug() {},
+  info() {},
+  warn() {},
+  error: (facts, message) => console.error(message, facts?.err?.message ?? ''),
+}
+const ownPool = hasOwnPool
+  ? new pg.Pool({ connectionString: database, max: 12, connectionTimeoutMillis: 5_000 })
+  : null
+// Whose pool it is hears of its idle connections that break: without that the process would end.
+ownPool?.on('error', () => {})
 const escapement = await createEscapement({
-  database,
-  logger: {
-    debug() {},
-    info() {},
-    warn() {},
-    error: (facts, message) => console.error(message, facts?.err?.message ?? ''),
-  },
+  database: ownPool ?? database,
+  logger,
   sweeper: { wake: true, interval: '2 seconds' },
 })
 
@@ -128,13 +49,23 @@ const PATIENT = { retry: { attempts: 100, backoff: ['200 milliseconds'] }, lease
 escapement.job('quick', { ...PATIENT, handler: (context) => witnessed(context) })
 escapement.job('slow', {
   ...PATIENT,
-  handler: (context) => witnessed(context, () => sleep(300 + 5_700 * chanceOf(context.run.id, 'slow') ** 2)),
+  handler: (context) =>
+    witnessed(context, () => sleep(300 + 5_700 * chanceOf(context.run.id, 'slow') ** 1.5)),
 })
 escapement.job('flaky', {
   ...PATIENT,
   handler: (context) =>
     witnessed(context, () => {
       if (chanceOf(context.run.id, context.attempt) < 0.3) throw new Error('flaky')
+    }),
+})
+// Tried twice, each time for long enough to lose its lease on the way: what a stale attempt says is not true of the other.
+escapement.job('limping', {
+  ...PATIENT,
+  handler: (context) =>
+    witnessed(context, async () => {
+      await sleep(1_000 + 2_500 * chanceOf(context.run.id, 'limping'))
+      if (context.attempt === 1) throw new Error('limping')
     }),
 })
 escapement.job('doomed', {
@@ -179,10 +110,39 @@ await escapement.transitions.declare('public.posts', {
 // Whoever started it is gone, and with that the one who would end it.
 process.on('disconnect', () => process.exit(1))
 await escapement.start()
-write({ what: 'ready', node: nodeId, pid: process.pid, isPooled, mode: escapement.database.mode })
+const quiet = isQuiet
+  ? await createEscapement({ database, logger, migrate: false, worker: { queues: ['quiet'] } })
+  : null
+quiet?.job('quiet', { ...PATIENT, handler: (context) => witnessed(context) })
+await quiet?.start({ roles: ['worker'] })
+ready({ isPooled, mode: escapement.database.mode })
 process.send({ isReady: true })
 process.on('SIGTERM', async () => {
-  await escapement.close()
-  fs.closeSync(file)
+  await Promise.all([escapement.close(), quiet?.close()])
+  await ownPool?.end()
+  close()
   process.exit(0)
+})
+
+/** Holds all connections that this process has: those of its own pool, or those that callers of the library share. */
+async function exhaustPool(ms) {
+  if (ownPool === null) {
+    const asked = Array.from({ length: 30 }, () =>
+      escapement.database.query('select pg_sleep($1)', [ms / 1_000 / 2]).catch(() => {}),
+    )
+    await Promise.all(asked)
+    return
+  }
+  const until = performance.now() + ms
+  const taken = Array.from({ length: ownPool.options.max }, async () => {
+    const client = await ownPool.connect().catch(() => null)
+    client?.on('error', () => {})
+    await sleep(Math.max(0, until - performance.now()))
+    client?.release(true)
+  })
+  await Promise.all(taken)
+}
+
+process.on('message', (message) => {
+  if (typeof message?.exhaustPoolMs === 'number') void exhaustPool(message.exhaustPoolMs)
 })

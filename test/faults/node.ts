@@ -26,6 +26,8 @@ export interface Node {
   readonly crashes: readonly string[]
   signal(signal: NodeJS.Signals): void
   stepClock(aheadMs: number): void
+  /** Has it hold all its connections for about so long. */
+  exhaustPool(ms: number): void
   /** Ends it, and resolves when it is gone. */
   kill(): Promise<void>
   /** Asks it to stop; null where it does not within the time. */
@@ -64,7 +66,10 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
     const witness = path.join(folder, `witness-${index}-${witnesses.length}.jsonl`)
     witnesses.push(witness)
     const isPooled = pooler !== null
-    const facts = { dist: node.dist, database: proxy.url, direct, witness, seed, isPooled }
+    const hasOwnPool = index % 3 === 2
+    const isQuiet = index % 3 === 0
+    const files = { dist: node.dist, witness }
+    const facts = { ...files, database: proxy.url, direct, seed, isPooled, hasOwnPool, isQuiet }
     child = spawn(process.execPath, [...SHORT_LIVED, '--import', clock, program, JSON.stringify(facts)], {
       env: { ...process.env, CLOCK_AHEAD_MS: String(clockAheadMs) },
       stdio: ['ignore', log, log, 'ipc'],
@@ -119,6 +124,9 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
     stepClock(aheadMs) {
       clockAheadMs = aheadMs
       if (child.connected) child.send({ clockAheadMs: aheadMs }, () => {})
+    },
+    exhaustPool(ms) {
+      if (child.connected) child.send({ exhaustPoolMs: ms }, () => {})
     },
     async kill() {
       if (isGone()) return

@@ -58,3 +58,15 @@ it('a group is paused where it was not, and resumed where it was', () => {
   expect(fates([put, ...verbs], 6)).toBe('rrpprr')
   expect(fates([put, verbs[1]!], 6)).toBe('rrrrrr')
 })
+
+it('what is a plan time before a verb and after it has an answer, whichever way it went', () => {
+  const isDue = (...verbs: VerbEntry[]) =>
+    expectedOf(role, [put, ...verbs], T + 8_000).occurrences.get(T + 3_000)!.isDue
+  expect(isDue(asked('pause', [2_500, 3_500]))).toBe(true)
+  expect(isDue(asked('put', [2_500, 3_500], { content: everySecond(2) }))).toBe(true)
+  const everyFour: Content = { mark: 2, grid: { kind: 'every', seconds: 4 } }
+  expect(isDue(asked('put', [2_500, 3_500], { content: everyFour }))).toBe(false)
+  expect(isDue(asked('delete', [2_500, 3_500]))).toBe(false)
+  const again = asked('put', [2_900, 3_500], { content: everySecond(2) })
+  expect(isDue(asked('delete', [2_500, 2_800]), again)).toBe(false)
+})

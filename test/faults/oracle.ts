@@ -11,7 +11,7 @@ import { planTimesOf } from './grids.js'
 import type { ObservedEntry, VerbEntry, Window } from './history.js'
 
 /** A stretch in which a schedule was one thing, from a verb's window to the next one's. */
-interface Epoch {
+export interface Epoch {
   content: Content
   isPaused: boolean
   from: Window
@@ -26,6 +26,8 @@ export interface Expectation {
   /** Those of which it is a plan time; where it is `certain`, there is one. */
   epochs: Epoch[]
   isCertain: boolean
+  /** Whether it must have an answer: also where it is not certain, if it is a plan time of whatever was before and after. */
+  isDue: boolean
   /** Whether somebody asked to skip it; `maybe` where nobody knows. */
   isWished: boolean | 'maybe'
 }
@@ -193,11 +195,26 @@ function occurrencesOf(
         planTime,
         epochs: [...(known?.epochs ?? []), epoch],
         isCertain: isCertain && !known,
+        isDue: isCertain && !known,
         isWished: wishes.get(planTime) ?? false,
       })
     }
   }
+  for (const occurrence of found.values()) occurrence.isDue ||= isOwned(occurrence, epochs)
   return found
+}
+
+/** Whether it belongs to one epoch or another, whichever way the verbs between them went: there was no time without it. */
+function isOwned({ planTime, epochs: own }: Expectation, all: readonly Epoch[]): boolean {
+  const [first, last] = [own[0]!, own.at(-1)!]
+  const place = all.indexOf(first)
+  return (
+    own.length > 1 &&
+    own.every((epoch, index) => epoch === all[place + index] && epoch.content.grid.kind !== 'once') &&
+    own.slice(1).every(({ isCreation }) => !isCreation) &&
+    planTime > first.from.t1 + SLACK_MS &&
+    (last.to === null || isBefore(planTime, last, last.to))
+  )
 }
 
 /** Whether it was over when the next verb came. One that is due at once is, from the answer that made it on. */

@@ -1,8 +1,10 @@
 import type { OrdealReport } from './judging.js'
 
+const secondsOf = (ms: number) => `${(ms / 1000).toFixed(1)} s`
+
 /** All that a run has shown, and each finding with where to look. */
 export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; folder: string }): string {
-  const { counts, faults, verbs, occurrences, witnesses, findings, longestRecovery } = report
+  const { counts, faults, verbs, occurrences, starts, witnesses, findings, longestRecovery } = report
   const found = (kind: string) => findings.filter((finding) => finding.kind === kind).length
   const lines: [string, string | number][] = [
     ...[...faults]
@@ -27,16 +29,23 @@ export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; 
     ['transitions', report.transitions],
     ['counted in a transaction', report.counted],
     ['links of after chains', report.chained],
+    ['runs that may not overlap', report.laned],
+    ['breaks of schedules', report.breaks],
+    ['attempts that failed', report.failedAttempts],
     ['lost', found('lost')],
     ['doubled', found('doubled')],
     ['unexpected', found('unexpected')],
     ['early', found('early')],
+    ['ended as they may not', found('outcome') + found('overlap')],
     ['stale completions refused', witnesses.staleRefused],
+    ['stale failures refused', witnesses.staleFailuresRefused],
     ['stale completions that counted', found('stale')],
-    ['longest lateness', `${(occurrences.longestLateMs / 1000).toFixed(1)} s`],
-    ['longest recovery', `${(longestRecovery.ms / 1000).toFixed(1)} s (${longestRecovery.kind})`],
-    ['longest backlog through several faults', `${(report.longestBacklogMs / 1000).toFixed(1)} s`],
-    ['at rest after', `${(report.settledMs / 1000).toFixed(1)} s`],
+    ['longest lateness', secondsOf(occurrences.longestLateMs)],
+    ['  in peace', `${secondsOf(occurrences.longestInPeaceMs)} (of ${occurrences.inPeace} plan times)`],
+    ['longest wait for a handler in peace', `${secondsOf(starts.longestMs)} (of ${starts.inPeace})`],
+    ['longest recovery', `${secondsOf(longestRecovery.ms)} (${longestRecovery.kind})`],
+    ['longest backlog through several faults', secondsOf(report.longestBacklogMs)],
+    ['at rest after', secondsOf(report.settledMs)],
     ['findings', findings.length],
   ]
   const rows = [

@@ -1,11 +1,13 @@
 /** What a check is against. */
-type FindingKind =
+export type FindingKind =
   | 'lost'
   | 'doubled'
   | 'unexpected'
   | 'early'
   | 'late'
+  | 'outcome'
   | 'stale'
+  | 'overlap'
   | 'stuck'
   | 'after'
   | 'breaker'
@@ -27,3 +29,6 @@ export type Report = (kind: FindingKind, about: string, message: string) => void
 
 /** As people and the ledger write it. */
 export const at = (ms: number) => new Date(ms).toISOString()
+
+/** Instants are in whole milliseconds on both sides: what was rounded must not count. */
+export const SLACK_MS = 2

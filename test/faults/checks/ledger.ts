@@ -28,6 +28,17 @@ export interface SkipRow {
   decidedAt: number
 }
 
+/** An attempt that came to nothing, as the tables have it. */
+export interface AttemptRow {
+  run: string
+  number: number
+  worker: string | null
+  /** When it was claimed. */
+  startedAt: number
+  finishedAt: number
+  code: string
+}
+
 interface ScheduleRow {
   id: string
   name: string
@@ -44,6 +55,7 @@ export interface Ledger {
   schedules: ScheduleRow[]
   /** The names of the roles of all schedules that there ever were, by id. */
   names: Map<string, string>
+  attempts: AttemptRow[]
   breaks: { scheduleId: string; changedAt: number }[]
 }
 
@@ -70,6 +82,10 @@ export async function readLedger({ query }: Pick<World, 'query'>): Promise<Ledge
        from escapement.schedules as s join escapement.cursors as c on c.schedule_id = s.id`,
     ),
     names: new Map(names.map(({ id, name }) => [id, roleNameOf(name)])),
+    attempts: await query<AttemptRow>(
+      `select run_id as run, number, worker_id as worker, ${ms('started_at')} as "startedAt", ${ms('finished_at')} as "finishedAt", code
+       from escapement.attempts`,
+    ),
     breaks: await query(
       `select schedule_id as "scheduleId", ${ms('changed_at')} as "changedAt" from escapement.changes where action = 'break'`,
     ),

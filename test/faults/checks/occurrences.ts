@@ -1,44 +1,61 @@
 /** Compares what became of each plan time with what the oracle says: set against set, schedule by schedule. */
-import { isAfter, roleNameOf, SHORT_GRACE_MS } from '../cast.js'
-import type { FaultEntry } from '../history.js'
+import { isAfter, roleNameOf } from '../cast.js'
 import type { Expectation, Expected } from '../oracle.js'
+import type { Outage } from './breakers.js'
 import { at, type Report } from './finding.js'
 import { groupBy } from './grouping.js'
 import type { Ledger, RunRow, SkipRow } from './ledger.js'
+import { type Circumstances, isOut, whyIllegal } from './skips.js'
+import type { Storms } from './storms.js'
 
 export interface OccurrenceCounts {
   expected: number
   runs: number
   skipped: number
+  /** How many of those that ran were to be planned in peace. */
+  inPeace: number
+  /** Of those in peace, and of all. */
+  longestInPeaceMs: number
   longestLateMs: number
 }
 
-/** How long after a fault things may still be late: two leases and the longest sleeps of all loops. */
-const SHADOW_MS = 25_000
+export interface OccurrenceSettings {
+  storms: Storms
+  /** By role. */
+  outages: ReadonlyMap<string, readonly Outage[]>
+  /** Up to when plan times are judged. */
+  horizon: number
+}
 
 export function checkOccurrences(
   all: readonly Expected[],
   ledger: Ledger,
-  { faults, horizon, lateMs }: { faults: readonly FaultEntry[]; horizon: number; lateMs: number },
+  { storms, outages, horizon }: OccurrenceSettings,
   report: Report,
 ): OccurrenceCounts {
-  const counts = { expected: 0, runs: 0, skipped: 0, longestLateMs: 0 }
+  const counts = { expected: 0, runs: 0, skipped: 0, inPeace: 0, longestInPeaceMs: 0, longestLateMs: 0 }
   const runsOf = byName(ledger, ledger.runs)
   const skipsOf = byName(ledger, ledger.skips)
-  const isQuiet = (from: number, to: number) => faults.every(({ t0, t1 }) => to < t0 || from > t1 + SHADOW_MS)
+  const standings = groupBy(ledger.schedules, ({ name }) => roleNameOf(name))
 
   for (const expected of all) {
     const { role, occurrences } = expected
-    const runs = (runsOf.get(role.name) ?? []).filter(
+    const everyRun = runsOf.get(role.name) ?? []
+    const runs = everyRun.filter(
       ({ planTime, trigger }) => planTime !== null && planTime <= horizon && trigger !== 'manual',
     )
+    const lanes = groupBy(everyRun, ({ scheduleId, scope }) => `${scheduleId} ${scope}`)
     const skipsCovering = coveredBy(skipsOf.get(role.name) ?? [])
+    const around = {
+      outages: outages.get(role.name) ?? [],
+      storms,
+      lanes,
+      standing: standings.get(role.name)?.[0],
+    }
     counts.runs += runs.length
     const answered = groupBy(runs, ({ planTime }) => planTime!)
     for (const [planTime, found] of answered) checkDoubles(role.name, planTime, found, report)
     for (const run of runs) {
-      if (run.createdAt < run.planTime!)
-        report('early', run.id, `${role.name} ${at(run.planTime!)} was planned at ${at(run.createdAt)}`)
       if (run.trigger === 'backfill' && !isBackfilled(expected, run.planTime!))
         report('unexpected', run.id, `a backfill of ${role.name} ${at(run.planTime!)} that nobody asked for`)
       if (!isPossible(expected, run.planTime!))
@@ -52,7 +69,7 @@ export function checkOccurrences(
       for (const scope of role.scopes) {
         const own = (answered.get(occurrence.planTime) ?? []).filter((run) => run.scope === scope)
         const covering = skipsCovering(scope, occurrence.planTime)
-        judge(expected, occurrence, { scope, runs: own, skips: covering, ledger }, report)
+        judge(expected, occurrence, { scope, runs: own, skips: covering, around }, report)
         const isToRun =
           occurrence.isCertain && !occurrence.epochs[0]!.isPaused && occurrence.isWished === false
         if (isToRun) counts.expected += 1
@@ -60,17 +77,20 @@ export function checkOccurrences(
         const [run] = own
         if (!isToRun || run?.trigger !== 'scheduled') continue
         // What was made as due, or overdue, is late from the answer on.
-        const late = run.createdAt - Math.max(occurrence.planTime, occurrence.epochs[0]!.from.t1)
+        const since = Math.max(occurrence.planTime, occurrence.epochs[0]!.from.t1)
+        const late = run.createdAt - since
         counts.longestLateMs = Math.max(counts.longestLateMs, late)
-        if (late > lateMs && isQuiet(occurrence.planTime, run.createdAt))
-          report(
-            'late',
-            run.id,
-            `${role.name} ${at(occurrence.planTime)} was planned ${late} ms late in peace`,
-          )
+        if (storms.isPeaceful(since)) {
+          counts.inPeace += 1
+          counts.longestInPeaceMs = Math.max(counts.longestInPeaceMs, late)
+        }
+        if (run.createdAt > storms.dueBy(since))
+          report('late', run.id, `${role.name} ${at(occurrence.planTime)} was planned ${late} ms late`)
       }
     }
   }
+  if (counts.inPeace === 0)
+    report('late', 'all schedules', 'no plan time was in peace: nobody can say whether they are met in time')
   return counts
 }
 
@@ -78,10 +98,7 @@ function byName<Row extends { scheduleId: string | null }>(
   { names }: Ledger,
   rows: readonly Row[],
 ): Map<string, Row[]> {
-  return groupBy(
-    rows.filter(({ scheduleId }) => scheduleId !== null),
-    ({ scheduleId }) => names.get(scheduleId!) ?? `unknown schedule ${scheduleId}`,
-  )
+  return groupBy(rows, ({ scheduleId }) => names.get(scheduleId ?? '') ?? '')
 }
 
 /** Ranges are as long as a schedule was paused or behind: each is put down under all minutes that it touches. */
@@ -127,55 +144,39 @@ function checkDoubles(name: string, planTime: number, runs: readonly RunRow[], r
   }
 }
 
+interface Around extends Omit<Circumstances, 'runs'> {
+  /** The runs of each schedule and scope. */
+  lanes: ReadonlyMap<string, readonly RunRow[]>
+  standing: Ledger['schedules'][number] | undefined
+}
+
 function judge(
   expected: Expected,
   occurrence: Expectation,
-  { scope, runs, skips, ledger }: { scope: string; runs: RunRow[]; skips: SkipRow[]; ledger: Ledger },
+  { scope, runs, skips, around }: { scope: string; runs: RunRow[]; skips: SkipRow[]; around: Around },
   report: Report,
 ): void {
   const { role } = expected
-  const { planTime, epochs, isCertain, isWished } = occurrence
+  const { planTime, epochs, isCertain, isDue, isWished } = occurrence
   const about = `${role.name} ${scope} ${at(planTime)}`
   const scheduled = runs.filter(({ trigger }) => trigger === 'scheduled')
   for (const skip of skips) {
-    const illegal = whyIllegal(expected, occurrence, skip)
+    const own = around.lanes.get(`${skip.scheduleId} ${scope}`) ?? []
+    const illegal = whyIllegal(expected, occurrence, skip, { ...around, runs: own })
     if (illegal) report('unexpected', about, `skipped as ${skip.reason}, ${illegal}`)
     if (scheduled.some(({ scheduleId }) => scheduleId === skip.scheduleId))
       report('doubled', about, `ran as ${scheduled[0]!.id} and was skipped as ${skip.reason}`)
   }
-  if (!isCertain) return
-  const { isPaused } = epochs[0]!
-  if (isPaused && scheduled.length > 0)
-    report('unexpected', about, `ran as ${scheduled[0]!.id} while it was paused`)
-  else if (isWished === true && scheduled.length > 0)
-    report('unexpected', about, `ran as ${scheduled[0]!.id}, although an operator had it skipped`)
-  if (runs.length + skips.length > 0) return
-  const standing = ledger.schedules.find(({ name }) => roleNameOf(name) === role.name)
-  // What a pause or a breaker leaves is written down when it ends.
-  const isOut =
-    standing && ['paused', 'broken'].includes(standing.state) && standing.decidedThrough < planTime
-  if (isOut && (isPaused || standing.state === 'broken')) return
-  report('lost', about, 'has neither a run nor a skip')
-}
-
-/** Why a skip cannot be; null where it can. */
-function whyIllegal({ role }: Expected, occurrence: Expectation, skip: SkipRow): string | null {
-  const { policies } = role
-  switch (skip.reason) {
-    case 'paused':
-      return occurrence.epochs.some(({ isPaused }) => isPaused) ? null : 'and was not paused'
-    case 'operator':
-      return occurrence.isWished === false ? 'which nobody asked for' : null
-    case 'overlap':
-      return (policies.overlap ?? 'allow') === 'allow' ? 'although runs of it may overlap' : null
-    case 'broken':
-      return policies.breaker ? null : 'although it has no breaker'
-    case 'missed':
-      if (policies.catchUp === 'all') return 'although all are caught up'
-      return skip.decidedAt - occurrence.planTime < SHORT_GRACE_MS
-        ? `${skip.decidedAt - occurrence.planTime} ms after its time, which is within the grace`
-        : null
-    default:
-      return 'which cannot be here'
+  if (isCertain && scheduled.length > 0) {
+    if (epochs[0]!.isPaused) report('unexpected', about, `ran as ${scheduled[0]!.id} while it was paused`)
+    else if (isWished === true)
+      report('unexpected', about, `ran as ${scheduled[0]!.id}, although an operator had it skipped`)
   }
+  if (!isDue || runs.length + skips.length > 0) return
+  // What a pause or a breaker leaves is written down when it ends.
+  const { standing, outages, storms } = around
+  const isWaiting = standing !== undefined && standing.decidedThrough < planTime
+  if (isWaiting && standing.state === 'paused' && epochs.some(({ isPaused }) => isPaused)) return
+  if (isWaiting && standing.state === 'broken' && isOut(outages, planTime, storms)) return
+  report('lost', about, 'has neither a run nor a skip')
 }

@@ -4,7 +4,7 @@ import { at, type Report } from './finding.js'
 import { groupBy } from './grouping.js'
 import type { Ledger, RunRow } from './ledger.js'
 
-interface Witnessed {
+export interface Witnessed {
   what: 'start' | 'end' | 'failed'
   run: string
   job: string
@@ -12,13 +12,24 @@ interface Witnessed {
   planTime: number | null
   attempt: number
   nonce: string
+  worker: string
   node: string
   mono: number
   host: number
-  /** Of a start: the database's time, or null where it did not answer. */
-  database?: number | null
-  /** Of a start: the lease under which it ran, or null where nobody could tell any more. */
-  lease?: string | null
+  /** The database's time, or null where it did not answer; of an end, as soon as it did. */
+  database: number | null
+  /** The lease under which the attempt runs, as it was at its start; null where nobody could tell any more. */
+  lease: string | null
+  /** Of an end: the lease that the run had then, null for none; absent where the database did not answer. */
+  holds?: string | null
+}
+
+/** What the database said at an end. */
+interface Looked {
+  what: 'looked'
+  nonce: string
+  database: number
+  holds: string | null
 }
 
 /** The first line of a process, once it works. */
@@ -36,15 +47,35 @@ export interface Witnesses {
 
 export interface WitnessCounts {
   executions: number
-  /** Attempts that came to their end after their run was somebody else's, and did not count. */
+  /** Attempts that came to their end, or failed, when their lease was somebody else's or nobody's, and did not count. */
   staleRefused: number
+  staleFailuresRefused: number
+}
+
+/** The machine's own clock is the database's too; a step of it would be another fault. */
+const timeOf = ({ database, host }: Witnessed) => database ?? host
+
+/** When the first attempt of each run began. */
+export function firstStarts({ lines }: Witnesses): Map<string, number> {
+  const starts = new Map<string, number>()
+  for (const line of lines) {
+    if (line.what !== 'start') continue
+    starts.set(line.run, Math.min(starts.get(line.run) ?? Number.POSITIVE_INFINITY, timeOf(line)))
+  }
+  return starts
 }
 
 export function readWitnesses(files: readonly string[]): Witnesses {
   const witnesses: Witnesses = { lines: [], processes: [] }
-  for (const line of files.flatMap((file) => readLines<Witnessed | Ready>(file))) {
+  const ends = new Map<string, Witnessed>()
+  for (const line of files.flatMap((file) => readLines<Witnessed | Looked | Ready>(file))) {
     if (line.what === 'ready') witnesses.processes.push(line)
-    else witnesses.lines.push(line)
+    else if (line.what === 'looked')
+      Object.assign(ends.get(line.nonce)!, { database: line.database, holds: line.holds })
+    else {
+      witnesses.lines.push(line)
+      if (line.what !== 'start') ends.set(line.nonce, line)
+    }
   }
   return witnesses
 }
@@ -65,11 +96,14 @@ export function checkPooled(
 
 export function checkWitnesses(
   { lines: witnessed }: Witnesses,
-  { runs }: Ledger,
+  { runs, attempts }: Ledger,
   report: Report,
 ): WitnessCounts {
+  const recorded = new Set(
+    attempts.map(({ run, number, worker, code }) => `${run} ${number} ${worker} ${code}`),
+  )
   const rows = new Map(runs.map((run) => [run.id, run]))
-  const counts = { executions: 0, staleRefused: 0 }
+  const counts = { executions: 0, staleRefused: 0, staleFailuresRefused: 0 }
   for (const [id, lines] of groupBy(witnessed, ({ run }) => run)) {
     const starts = lines.filter(({ what }) => what === 'start')
     const row = rows.get(id)
@@ -86,8 +120,15 @@ export function checkWitnesses(
       report('stale', id, `attempt ${Math.max(...attempts)} began, and the run says ${row.attempt}`)
     if (row.job === 'at-most-once' && starts.length > 1)
       report('doubled', id, `began ${starts.length} times, although it must at most once`)
-    const ends = lines.filter(({ what }) => what === 'end')
-    counts.staleRefused += ends.filter(({ nonce }) => nonce !== row.result?.nonce).length
+    for (const line of lines.filter(isStale)) {
+      const { what, attempt, worker, nonce, holds } = line
+      if (what === 'failed') {
+        // The lease of one that was recorded is void for that.
+        if (!recorded.has(`${id} ${attempt} ${worker} handler_error`)) counts.staleFailuresRefused += 1
+      } else if (nonce !== row.result?.nonce) counts.staleRefused += 1
+      else if (holds !== null)
+        report('stale', id, `attempt ${attempt} completed it, although ${holds} was its lease`)
+    }
   }
   const ended = new Map(witnessed.filter(({ what }) => what === 'end').map((line) => [line.nonce, line]))
   const leases = new Map(
@@ -99,9 +140,13 @@ export function checkWitnesses(
   return counts
 }
 
+/** Whether its lease was superseded, or void, when it came to its end. */
+function isStale({ what, lease, holds }: Witnessed): boolean {
+  return what !== 'start' && lease !== null && holds !== undefined && holds !== lease
+}
+
 function checkStart(start: Witnessed, row: RunRow, report: Report): void {
-  // The machine's own clock is the database's too; a step of it would be another fault.
-  const startedAt = start.database ?? start.host
+  const startedAt = timeOf(start)
   if (row.planTime !== null && startedAt < row.planTime - 1)
     report(
       'early',
