@@ -137,6 +137,19 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
     for (const client of eaten) await client.end().catch(() => {})
     return `${eaten.length} eaten`
   },
+  async 'pool exhausted'({ node, random }) {
+    const ms = random.between(2 * S, 5 * S)
+    node.exhaustPool(ms)
+    await sleep(ms + S)
+    return `${ms} ms`
+  },
+  async 'notifications lost'({ world, random }) {
+    const ms = random.between(3 * S, 8 * S)
+    for (const { proxy } of world.nodes) proxy.deafen()
+    await sleep(ms)
+    for (const { proxy } of world.nodes) proxy.undeafen()
+    return `${ms} ms`
+  },
   async [DISK_FULL]({ world, random }) {
     world.disk!.fill()
     await sleep(random.between(1 * S, 4 * S))

@@ -4,11 +4,12 @@ import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import type { Finding } from './checks/finding.js'
 import { copyOfDist } from './dist-copy.js'
 import { FAULTS, faultsWith } from './faults.js'
 import type { OrdealReport } from './judging.js'
 import { type OrdealSettings, runOrdeal } from './ordeal.js'
-import { PLANTED, type PlantedBug, plant } from './planted.js'
+import { CONTROL, PLANTED, type PlantedBug, plant, seenOf } from './planted.js'
 import { tableOf } from './table.js'
 
 const HELP = `Breaks Escapement in every way that it knows, while it runs, and proves that nothing was lost and nothing doubled.
@@ -20,7 +21,8 @@ edit, pause, skip, trigger, backfill and delete schedules while a nemesis kills,
 down what they did in files of their own. Then an oracle that shares no code with the library says what must have happened.
 
   --minutes <n>      how long; 1 by default, and 0.5 is a number too
-  --seed <n>         the same seed gives the same verbs and faults in the same order; by default, one from the clock
+  --seed <n>         the same seed gives each user the same verbs in the same order, and the nemesis the same faults, but for what
+                     --kills and --restarts add, which goes by the clock; by default, one from the clock
   --processes <n>    how many processes of the system; 3 by default
   --faults <names>   only these, by a part of their names, with commas: --faults kill,PostgreSQL; "none" for none at all
   --dist <folder>    the compiled library; dist by default, which is built first
@@ -28,7 +30,8 @@ down what they did in files of their own. Then an oracle that shares no code wit
   --kills <n>        at least so many SIGKILLs of processes, in storms with peace between them; by default as it comes
   --restarts <n>     at least so many restarts of PostgreSQL; by default as it comes
   --small-disk       gives the database a disk in memory that can be filled: as root, where that can be mounted
-  --planted <name>   plants a defect in a copy of the library and expects that it is found: "all", or a part of a name
+  --planted <name>   plants a defect in a copy of the library and expects that it is seen for what it is, and that nothing is where
+                     none is planted: "all", or a part of a name
   --help
 
 It ends with status 1 if it finds anything, and says which run and which files.
@@ -114,7 +117,7 @@ async function undergo(settings: Chosen): Promise<OrdealReport> {
   }
 }
 
-/** Each of them must be found; how it was is printed. */
+/** Each of them must be seen for what it is, and nothing where none is planted; how it was is printed. */
 async function findPlanted(settings: Omit<Chosen, 'kinds'>, named: string): Promise<void> {
   const chosen = PLANTED.filter(({ name }) => named === 'all' || name.includes(named))
   if (chosen.length === 0) {
@@ -124,29 +127,42 @@ async function findPlanted(settings: Omit<Chosen, 'kinds'>, named: string): Prom
     process.exit(2)
   }
   const found: string[] = []
+  const note = (name: string, isRight: boolean, what: string) => {
+    found.push(`${name.padEnd(40)}${isRight ? '' : 'WRONG: '}${what}`)
+    if (!isRight) process.exitCode = 1
+  }
+  const nothing = await findingsOf(settings, CONTROL)
+  note(CONTROL.name, nothing.length === 0, `${nothing.length} findings ${kindsOf(nothing)}`)
   for (const bug of chosen) {
     const findings = await findingsOf(settings, bug)
-    found.push(`${bug.name.padEnd(40)}${findings === '' ? 'NOT FOUND' : findings}`)
-    if (findings === '') process.exitCode = 1
+    const seen = seenOf(bug, findings)
+    note(bug.name, seen.length > 0, `seen ${seen.length} times; of all findings ${kindsOf(findings)}`)
+    for (const { kind, about, message } of seen.slice(0, 2)) found.push(`    ${kind}: ${about} ${message}`)
   }
   console.log(`\n${found.join('\n')}`)
 }
 
-async function findingsOf(settings: Omit<Chosen, 'kinds'>, bug: PlantedBug): Promise<string> {
+async function findingsOf(
+  settings: Omit<Chosen, 'kinds'>,
+  bug: PlantedBug | typeof CONTROL,
+): Promise<readonly Finding[]> {
   console.log(`\nplanted: ${bug.name}`)
   const copy = copyOfDist(settings.dist, { version: '0.0.0-planted' })
   try {
-    plant(copy, bug)
+    if ('replacements' in bug) plant(copy, bug)
     const folder = path.join(settings.folder, bug.name.replaceAll(/[^a-z]+/g, '-'))
     const kinds = bug.faults.flatMap((part) => faultsNamed(part))
     const { findings } = await undergo({ ...settings, dist: copy.dist, folder, kinds })
-    const counts = new Map<string, number>()
-    for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1)
-    for (const { kind, about, message } of findings.slice(0, 3)) console.log(`  ${kind}: ${about} ${message}`)
-    return [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
+    return findings
   } finally {
     copy.remove()
   }
+}
+
+function kindsOf(findings: readonly Finding[]): string {
+  const counts = new Map<string, number>()
+  for (const { kind } of findings) counts.set(kind, (counts.get(kind) ?? 0) + 1)
+  return [...counts].map(([kind, count]) => `${count} ${kind}`).join(', ')
 }
 
 function faultsNamed(names: string | undefined): string[] {

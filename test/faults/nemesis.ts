@@ -2,8 +2,9 @@
  * Breaks things, one after another and sometimes two at once, in an order that follows from the seed. Each fault is in the history with
  * its beginning and its end.
  *
- * Told how many processes to kill at least, it keeps one more hand for each process: that kills it again and again, at random and at
- * chosen points, as fast as the number asks for. That is a storm; between two of them is peace, in which nothing may be late.
+ * It comes in storms; between two of them is peace, in which nothing may be late. Told how many processes to kill at least, it keeps
+ * one more hand for each process: that kills it again and again, at random and at chosen points, as fast as the number asks for.
+ * Those hands go by the clock, and which fault is whose then hangs on time as well as on the seed.
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import { FAULTS, KILL, KILL_AT_A_POINT, notRun, RESTARTS, type Told } from './faults.js'
@@ -58,7 +59,6 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
   const kinds = settings.kinds.filter((kind) => !impossible.has(kind))
   const random = createRandom(seed, 'nemesis')
   const startedAt = performance.now()
-  const hasStorms = kills > 0
   const stormMs = stormMsOf(until - startedAt)
   let isStopping = false
   let number = 0
@@ -80,8 +80,7 @@ export function startNemesis(settings: NemesisSettings): Nemesis {
     Math.ceil(count * Math.min(1, stormMsOf(performance.now() - startedAt) / (stormMs * PACE)))
 
   async function untilStorm(): Promise<void> {
-    while (hasStorms && !isStopping && (performance.now() - startedAt) % (STORM_MS + PEACE_MS) > STORM_MS)
-      await sleep(200)
+    while (!isStopping && (performance.now() - startedAt) % (STORM_MS + PEACE_MS) > STORM_MS) await sleep(200)
   }
 
   async function breakThings(): Promise<void> {

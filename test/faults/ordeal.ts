@@ -15,7 +15,7 @@ import { startWatch } from './watch.js'
 import { createWorld, type World } from './world.js'
 
 export interface OrdealSettings {
-  /** From the first start of a process to the end of the last fault. */
+  /** From the first start of a process to the end of the last fault; some calm follows, in which nothing may be late. */
   seconds: number
   seed: number
   nodes: number
@@ -33,6 +33,10 @@ export interface OrdealSettings {
   restarts: number
   onProgress(line: string): void
 }
+
+/** After the last fault, while users go on: until processes are back and backlogs are gone, and then without any notification. */
+const HEALING_MS = 10_000
+const DEAF_MS = 8_000
 
 /** How long one that is told to stop may take for what it has begun. */
 const STOP_MS = 20_000
@@ -85,6 +89,10 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
     await nemesis?.stop()
     for (const proxy of [world.userProxy, ...world.nodes.map((node) => node.proxy)]) proxy.heal()
     isHealed = true
+    await sleep(HEALING_MS)
+    // Notifications are hints: from here on nobody hears of anything, and nothing may be late for that.
+    for (const { proxy } of world.nodes) proxy.deafen()
+    await sleep(DEAF_MS)
     await driver.stop()
     await days
     const horizon = Date.now()
@@ -105,7 +113,7 @@ export async function runOrdeal(settings: OrdealSettings): Promise<OrdealReport>
       for (const crash of crashes) report('crash', name, crash)
     }
     const faults = history.entries.filter((entry): entry is FaultEntry => entry.type === 'fault')
-    const evidence = { world, cast: everybody, entries: history.entries, horizon, patience }
+    const evidence = { world, cast: everybody, entries: history.entries, horizon, patience, seed }
     const judged = await judge({ ...evidence, recoveries: watch.recoveries(faults) }, report)
     return { ...judged, settledMs, findings }
   } finally {

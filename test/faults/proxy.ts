@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import net from 'node:net'
+import { createDeafness } from './deafness.js'
 
 /**
  * Stands between one process and PostgreSQL, and does to its connections what networks do.
@@ -25,7 +26,10 @@ export interface FaultProxy {
    * `lose`, it does not go on, and the connection is reset. Resolves when that has happened, or when there is a good network again.
    */
   atStatement(text: string, act: () => 'pass' | 'lose'): Promise<void>
-  /** As a good network again. */
+  /** Passes no notification on any more, and all else. */
+  deafen(): void
+  undeafen(): void
+  /** As a good network again, on which notifications arrive. */
   heal(): void
   close(): Promise<void>
 }
@@ -36,6 +40,8 @@ interface Link {
   isSilent: boolean
   /** Its next answer is not to arrive. */
   isDoomed: boolean
+  /** Takes the notifications out of what the server says. */
+  withoutNotifications: ReturnType<typeof createDeafness>
 }
 
 interface Trap {
@@ -53,6 +59,7 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
   const [host, port] = [url.hostname, Number(url.port)]
   const links = new Set<Link>()
   let isSilent = false
+  let isDeaf = false
   let delayMs = 0
   const traps = new Set<Trap>()
 
@@ -88,7 +95,13 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
 
   function onConnection(client: net.Socket): void {
     const server = net.connect(port, host)
-    const link: Link = { client, server, isSilent: false, isDoomed: false }
+    const link: Link = {
+      client,
+      server,
+      isSilent: false,
+      isDoomed: false,
+      withoutNotifications: createDeafness(),
+    }
     links.add(link)
     for (const socket of [client, server]) {
       socket.setNoDelay().on('error', () => {})
@@ -101,7 +114,11 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
       if (springTraps(link, bytes) === 'pass') pass(link, server, bytes)
       else reset(link)
     })
-    server.on('data', (bytes) => (link.isDoomed ? reset(link) : pass(link, client, bytes)))
+    server.on('data', (bytes) => {
+      if (link.isDoomed) return reset(link)
+      const heard = link.withoutNotifications(bytes, isDeaf)
+      if (heard.length > 0) pass(link, client, heard)
+    })
   }
 
   const listening = net.createServer(onConnection).listen(0, '127.0.0.1')
@@ -127,10 +144,17 @@ export async function openFaultProxy(serverUrl: string): Promise<FaultProxy> {
       })
     },
     atStatement: setTrap,
+    deafen() {
+      isDeaf = true
+    },
+    undeafen() {
+      isDeaf = false
+    },
     heal() {
       // Pieces that are still held back must not be overtaken by those that are not.
       if (isSilent || delayMs > 0) resetAll()
       isSilent = false
+      isDeaf = false
       delayMs = 0
       for (const { done } of traps) done()
       traps.clear()

@@ -1,4 +1,4 @@
-/** Numbers that follow from a seed alone: the same seed gives the same verbs and the same faults in the same order. */
+/** Numbers that follow from a seed alone: the same seed gives each stream the same numbers in the same order. */
 export interface Random {
   /** A whole number from 0 to `count` - 1. */
   below(count: number): number
