@@ -16,6 +16,9 @@ export interface Wait {
   wake(): void
 }
 
+/** Given as the reason, so that none is made up: wakes come by the thousand. */
+const WOKEN = new Error('woken')
+
 export function createWait(clock: Clock): Wait {
   let woken = false
   let sleeper: AbortController | undefined
@@ -32,7 +35,8 @@ export function createWait(clock: Clock): Wait {
     },
     wake() {
       woken = true
-      sleeper?.abort()
+      sleeper?.abort(WOKEN)
+      sleeper = undefined
     },
   }
 }

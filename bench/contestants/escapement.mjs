@@ -2,7 +2,7 @@ import { createEscapement } from 'escapement'
 import { COUNT_STATEMENTS, emptyTables, settleTables } from './postgres-tables.mjs'
 import { serve } from './serve.mjs'
 
-const TABLES = ['escapement.runs_asked', 'escapement.runs_open', 'escapement.runs_ended']
+const TABLES = ['runs_asked', 'runs_open', 'lots', 'runs_ended'].map((table) => `escapement.${table}`)
 const CONCURRENCY = { backlog: 1000, single: 10 }
 
 await serve(async (url) => {
@@ -27,7 +27,7 @@ await serve(async (url) => {
       await worker.start({ roles: ['worker'] })
     },
     async unfinished() {
-      const rows = await query(`select 1 from escapement.runs_open limit 1`)
+      const rows = await query(`select 1 from escapement.runs_at_hand limit 1`)
       return rows.length > 0
     },
     async statements() {

@@ -11,6 +11,7 @@ import {
 } from '../store/queries/cancelling.js'
 import { type EndedRun, followEnds } from '../store/queries/ends.js'
 import { lockLanes } from '../store/queries/lanes.js'
+import { unpackRuns } from '../store/queries/lots.js'
 import { notify } from '../store/queries/notifying.js'
 import { findRun } from '../store/queries/runs.js'
 import { listMembers, readNow } from '../store/queries/schedules.js'
@@ -28,16 +29,14 @@ export interface CancelOptions {
  * Ends an open run as cancelled. A handler that is at work on it, in whatever process, is told soon, and its outcome
  * no longer counts.
  */
-export async function cancelOne(
-  { store, bus, group }: VerbParts,
-  run: RunRow,
-  options: CancelOptions,
-): Promise<void> {
+export async function cancelOne(parts: VerbParts, run: RunRow, options: CancelOptions): Promise<void> {
+  const { store, bus, group } = parts
   const by = options.actor === undefined ? '' : ` by ${options.actor}`
   const reason = `Cancelled${by}${options.reason === undefined ? '.' : `: ${options.reason}`}`
   const cancelled = await store.transaction(async (session) => {
     if (run.schedule_id !== null) await lockLanes(session, [run.schedule_id])
     if ((await ofGroup(session, group, [run])).length === 0) throw runNotFound(run.id)
+    await unpackRuns(session, [run.id])
     const row = await cancelRun(session, run.id, reason)
     if (!row) return undefined
     if (row.schedule_id !== null) await followEnds(session, [endOf(row, row.schedule_id)])
@@ -48,12 +47,18 @@ export async function cancelOne(
     const current = await findRun(store, run.id, group)
     // Asked twice, it is done once.
     if (current?.state === 'cancelled') return
+    // A claim cut its lot in that very moment: it is open all the same.
+    if (current && isOpen(current)) return cancelOne(parts, current, options)
     throw new EscapementError('run_not_open', {
       message: `The run ${run.id} has ended already: ${current?.state ?? 'deleted'}.`,
       details: { id: run.id, state: current?.state },
     })
   }
   tellCancelled(bus, [cancelled])
+}
+
+function isOpen({ state }: RunRow): boolean {
+  return state === 'pending' || state === 'running' || state === 'retrying'
 }
 
 function endOf({ trigger, plan_time, lane }: CancelledRun, scheduleId: string): EndedRun {

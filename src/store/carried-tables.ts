@@ -15,6 +15,7 @@ export const CARRIED_TABLES = [
   'transition_log',
   'runs_asked',
   'runs_open',
+  'lots',
   'runs_ended',
   'attempts',
   'run_minutes',

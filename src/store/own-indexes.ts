@@ -27,6 +27,13 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   jobs: {
     jobs_pkey: 'PRIMARY KEY USING btree (name)',
   },
+  lots: {
+    lots_by_last_run: 'INDEX USING btree (last_id)',
+    lots_for_claiming:
+      'INDEX USING btree (queue, priority DESC, eligible_at, id) WHERE (lease_token IS NULL)',
+    lots_for_recovery: 'INDEX USING btree (lease_expires_at) WHERE (lease_token IS NOT NULL)',
+    lots_pkey: 'PRIMARY KEY USING btree (id)',
+  },
   migrations: {
     migrations_pkey: 'PRIMARY KEY USING btree (number)',
   },

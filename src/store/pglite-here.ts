@@ -2,8 +2,8 @@ import { readEmptyDatabase } from './empty-database.js'
 import { answer, answerText } from './pglite-answer.js'
 import { errorFromFields } from './pglite-errors.js'
 import type { Reply, Request } from './pglite-messages.js'
+import { createPrepared } from './pglite-prepared.js'
 import { startPGlite } from './pglite-start.js'
-import { quoteLiteral } from './store.js'
 
 /**
  * An engine in memory on the thread of its caller. It holds that thread up for as long as a statement takes, and answers in
@@ -20,7 +20,7 @@ export interface EngineHere {
   close(): Promise<void>
 }
 
-const PREPARABLE = /^\s*(select|with|insert|update|delete)\b/i
+const PREPARABLE = /^\s*(?:\/\*.*?\*\/)?\s*(?:select|with|insert|update|delete)\b/i
 const SETTINGS = [
   // One plan for each statement, whatever it is given: the engine would else plan its first executions anew.
   'set plan_cache_mode = force_generic_plan',
@@ -46,19 +46,11 @@ export async function openEngineHere(template?: ArrayBuffer): Promise<EngineHere
     death = reason
   })
   await engine.exec(SETTINGS)
-  const names = new Map<string, string>()
+  const prepared = createPrepared(engine, Number.POSITIVE_INFINITY)
 
   async function query({ text, params }: Extract<Request, { op: 'query' }>): Promise<Reply> {
     if (!PREPARABLE.test(text)) return answer(engine, { op: 'query', text, params })
-    let name = names.get(text)
-    if (name === undefined) {
-      name = `kept_${names.size}`
-      const reply = await answerText(engine, `prepare ${name} as ${text}`)
-      if ('error' in reply) return reply
-      names.set(text, name)
-    }
-    const given = params.map((param) => (param === null ? 'null' : quoteLiteral(param))).join(', ')
-    return answerText(engine, `execute ${name}${given && `(${given})`}`)
+    return prepared.run(text, params)
   }
 
   const here: EngineHere = {

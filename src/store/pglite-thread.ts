@@ -6,6 +6,7 @@
  * decided on the main side (`pglite.ts`), which never mixes others in between.
  */
 import { parentPort, workerData } from 'node:worker_threads'
+import { isOften } from './often.js'
 import { answer, endStrayTransaction } from './pglite-answer.js'
 import { errorFields } from './pglite-errors.js'
 import { Maintenance } from './pglite-maintenance.js'
@@ -16,10 +17,16 @@ import {
   type ThreadOptions,
   type ToThread,
 } from './pglite-messages.js'
+import { createPrepared } from './pglite-prepared.js'
 import { startPGlite } from './pglite-start.js'
 import { syncTree } from './sync-to-disk.js'
 import { SyncedFileSystem } from './synced-file-system.js'
 import { unpack } from './unpack.js'
+
+/** Those of a program, and some more: each takes some hundred kilobytes. */
+const MOST_PREPARED = 40
+/** For the statement alone: see the connections to a server, which do the same. */
+const ONE_PLAN = 'set local plan_cache_mode = force_generic_plan; '
 
 const port = parentPort!
 const options = workerData as ThreadOptions
@@ -33,6 +40,7 @@ async function main(): Promise<void> {
   if (data?.isNew && !template) syncTree(data.path)
   engine.onNotification((channel, payload) => send({ notification: { channel, payload } }))
 
+  const prepared = createPrepared(engine, MOST_PREPARED)
   let inTransaction = false
   let turn: Promise<void> = Promise.resolve()
   const takeTurn = (work: () => Promise<void>) => {
@@ -48,7 +56,9 @@ async function main(): Promise<void> {
   port.on('message', ({ id, request }: ToThread) =>
     takeTurn(async () => {
       if (request.op === 'close') maintenance.stop()
-      let reply = await answer(engine, request)
+      let reply = await (request.op === 'query' && isOften(request.text)
+        ? prepared.run(request.text, request.params, inTransaction ? '' : ONE_PLAN)
+        : answer(engine, request))
       inTransaction = request.op === 'begin' || (inTransaction && !ENDS_TRANSACTION.has(request.op))
       if (request.op !== 'close') {
         maintenance.noteActivity()

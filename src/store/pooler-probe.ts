@@ -16,11 +16,13 @@ export type PoolerOption = boolean | 'detect'
  * heard. And it leaves a session behind that listens, for whoever shares it; this asks for numbers alone, and leaves nothing.
  */
 export function probeSession(pool: PoolLike, connections: number): Promise<ConnectionMode> {
-  return withClient(pool, DEADLINE_MS, async (first) => {
+  return withClient(pool, { deadlineMs: DEADLINE_MS }, async (first) => {
     if ((await processOf(first)) === first.client.processID) return 'direct'
     if (connections < 2) return 'pooled'
     try {
-      const keepsThem = await withClient(patient(pool), DEADLINE_MS, (second) => keepSessions(first, second))
+      const keepsThem = await withClient(patient(pool), { deadlineMs: DEADLINE_MS }, (second) =>
+        keepSessions(first, second),
+      )
       return keepsThem ? 'direct' : 'pooled'
     } catch {
       return 'pooled'

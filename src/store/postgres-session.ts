@@ -1,8 +1,10 @@
 import type { AsyncLocalStorage } from 'node:async_hooks'
+import { createHash } from 'node:crypto'
 import pg from 'pg'
 import { EscapementError } from '../errors.js'
 import { ARRAY_ELEMENTS, PARSERS } from './column-types.js'
 import type { ConnectionMode, Database, Param, Transaction } from './database.js'
+import { isOften } from './often.js'
 import { parameterText } from './parameters.js'
 import { createPlaces } from './places.js'
 import type { Listener } from './postgres-listener.js'
@@ -39,10 +41,11 @@ type Deadline = number | null
 /**
  * No hostage: a process that freezes between lock and write loses its transaction, and with it the locks, after 5
  * seconds; one that waits for somebody else's lock gives up after 10. And our statements find rows by their keys, a batch at a
- * time: up to some hundred thousand rows the planner would rather read the whole table for that.
+ * time: up to some hundred thousand rows the planner would rather read the whole table for that. How large the batch is, it should
+ * know: transactions join what they have read.
  */
 const BEGIN_GUARDED = `begin isolation level read committed; set local idle_in_transaction_session_timeout = '5s';
-  set local lock_timeout = '10s'; set local enable_seqscan = off`
+  set local lock_timeout = '10s'; set local enable_seqscan = off; set local plan_cache_mode = auto`
 const BEGIN = 'begin isolation level read committed'
 /** No statement at all: it takes no snapshot, so that a handler may still choose its isolation level after it. */
 const ALIVE = '-- a handler is at work'
@@ -54,6 +57,11 @@ export interface PoolOwner {
   deadlineMs: Deadline
   /** How many of its connections handlers may hold at once. */
   longTransactions: number
+  /**
+   * Set on each of its sessions before its first statement; they then keep the statements prepared that are marked as `often`. Only
+   * where the sessions are ours alone: an undefined one leaves them as they are.
+   */
+  settings?: string
   /** Of a pool with one connection: which transaction a call is made in, as it could never be answered there. */
   sole?: AsyncLocalStorage<SoleTransaction>
   end(): Promise<void>
@@ -65,7 +73,7 @@ export interface SoleTransaction {
 
 /** The connection port over a pool. */
 export function overPool(pool: PoolLike, owner: PoolOwner): Database {
-  const { mode, listener, deadlineMs, sole, end } = owner
+  const { mode, listener, deadlineMs, settings, sole, end } = owner
   const inPlace = createPlaces(owner.longTransactions)
   const underWay = new Set<Promise<unknown>>()
   let closed: Promise<void> | undefined
@@ -88,7 +96,7 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
   }
 
   const transaction = <T>(begin: string, work: (tx: Transaction) => Promise<T>, silentMs?: number) =>
-    withClient(pool, deadlineMs, async (borrowed) => {
+    withClient(pool, { deadlineMs, settings }, async (borrowed) => {
       if (sole === undefined) return await inTransaction(borrowed, begin, work, silentMs)
       const current = { isOpen: true }
       const within = (tx: Transaction) => sole.run(current, work, tx)
@@ -103,7 +111,9 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
     canListen: listener.canListen,
     ...(sole && { refuseInsideTransaction }),
     async query(text, params) {
-      return await track(() => withClient(pool, deadlineMs, (borrowed) => alone(borrowed, text, params)))
+      return await track(() =>
+        withClient(pool, { deadlineMs, settings }, (borrowed) => alone(borrowed, text, params)),
+      )
     },
     async transaction(work) {
       return await track(() => transaction(deadlineMs === null ? BEGIN : BEGIN_GUARDED, work))
@@ -115,7 +125,7 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
     async session(work) {
       if (mode === 'pooled') throw sessionNeeded()
       return await track(() =>
-        withClient(pool, deadlineMs, (borrowed) =>
+        withClient(pool, { deadlineMs, settings }, (borrowed) =>
           work({ query: (text, params) => alone(borrowed, text, params) }),
         ),
       )
@@ -139,12 +149,15 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
 export interface Borrowed {
   client: ClientLike
   deadlineMs: Deadline
+  keepsPlans: boolean
   spoil(error: unknown): void
 }
 
+const settled = new WeakSet<ClientLike>()
+
 export async function withClient<T>(
   pool: Pick<PoolLike, 'connect'>,
-  deadlineMs: Deadline,
+  { deadlineMs, settings }: { deadlineMs: Deadline; settings?: string | undefined },
   work: (borrowed: Borrowed) => Promise<T>,
 ): Promise<T> {
   const client = await pool.connect()
@@ -153,8 +166,13 @@ export async function withClient<T>(
     spoiled ??= error as Error
   }
   client.on('error', spoil)
+  const borrowed = { client, deadlineMs, spoil, keepsPlans: settings !== undefined }
   try {
-    return await work({ client, deadlineMs, spoil })
+    if (settings && !settled.has(client)) {
+      await alone(borrowed, settings)
+      settled.add(client)
+    }
+    return await work(borrowed)
   } finally {
     client.off('error', spoil)
     client.release?.(spoiled)
@@ -169,7 +187,7 @@ export async function alone<Row>(
   try {
     return await run<Row>(borrowed, text, params)
   } catch (error) {
-    if (!isRefusal(error)) borrowed.spoil(error)
+    if (!isRefusal(error) || isOutdated(error)) borrowed.spoil(error)
     throw error
   }
 }
@@ -222,6 +240,7 @@ async function inTransaction<T>(
   } catch (error) {
     open = false
     await last
+    if (isOutdated(error)) spoil(error)
     // If even the rollback fails the connection is gone, and with it the transaction; the first error says why.
     await client.query({ text: 'rollback', query_timeout: ROLLBACK_DEADLINE_MS }).catch(spoil)
     throw error
@@ -232,14 +251,27 @@ async function inTransaction<T>(
 
 function send(
   { client, deadlineMs }: Borrowed,
-  config: { text: string; values?: unknown[]; types?: object },
+  config: { name?: string; text: string; values?: unknown[]; types?: object },
 ) {
   return client.query(deadlineMs === null ? config : { ...config, query_timeout: deadlineMs })
 }
 
 async function run<Row>(borrowed: Borrowed, text: string, params: readonly Param[] = []): Promise<Row[]> {
-  const { rows } = await send(borrowed, { text, values: params.map(parameterText), types })
+  const name = borrowed.keepsPlans && isOften(text) ? { name: preparedName(text) } : {}
+  const { rows } = await send(borrowed, { ...name, text, values: params.map(parameterText), types })
   return rows as Row[]
+}
+
+const names = new Map<string, string>()
+
+/** By its text, schema and all: a name stands for one text on a connection. */
+function preparedName(text: string): string {
+  let name = names.get(text)
+  if (name === undefined) {
+    name = `escapement_${createHash('sha256').update(text).digest('hex').slice(0, 24)}`
+    names.set(text, name)
+  }
+  return name
 }
 
 // Its published type describes another version.
@@ -262,6 +294,14 @@ function isRefusal(error: unknown): boolean {
   const { severity, code } = (error ?? {}) as { severity?: unknown; code?: unknown }
   // Classes 08 and 57P: the server ends the connection. Severity is localised, but only the server gives one.
   return severity !== undefined && !/^(08|57P)/.test(String(code))
+}
+
+/** Of a prepared statement: its answer has other columns than before, as a migration came in between; it is not there any more; it is there already. */
+const OUTDATED: readonly unknown[] = ['0A000', '26000', '42P05']
+
+/** What a session remembers is not what we take it to: a new one begins anew. */
+function isOutdated(error: unknown): boolean {
+  return OUTDATED.includes((error as { code?: unknown } | null)?.code)
 }
 
 function closedError(): EscapementError {

@@ -15,6 +15,12 @@ const INNER_CONNECTIONS = 7
 /** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
 const OUTER_CONNECTIONS = 14
 const LONG_TRANSACTIONS = 10
+/**
+ * What our loops ask outside of transactions finds rows by their keys, a batch at a time: its parameters say nothing that would lead to a
+ * better plan, for which the server would look anew each time, as it takes lists of unknown length for long ones. A plan that is
+ * kept since the table was small must not read all of it when it has grown.
+ */
+const KEYS_ONLY = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
 /** What a pool of `pg` has that was given no `max`. */
 const POOL_DEFAULT_MAX = 10
 
@@ -46,9 +52,14 @@ export async function openPostgres(url: string, pooler: PoolerOption): Promise<C
     const mode = await modeOf(innerPool, INNER_CONNECTIONS, pooler)
     const listener = mode === 'pooled' ? silentListener : openOwnListener()
     const shared = { mode, listener, longTransactions: LONG_TRANSACTIONS }
+    const own = (settings: string) => (mode === 'direct' ? { ...shared, settings } : shared)
     const connections: Connections = {
-      inner: overPool(innerPool, { ...shared, deadlineMs: LOOP_DEADLINE_MS, end: () => innerPool.end() }),
-      outer: overPool(outerPool, { ...shared, deadlineMs: null, end: () => outerPool.end() }),
+      inner: overPool(innerPool, {
+        ...own(KEYS_ONLY),
+        deadlineMs: LOOP_DEADLINE_MS,
+        end: () => innerPool.end(),
+      }),
+      outer: overPool(outerPool, { ...own(''), deadlineMs: null, end: () => outerPool.end() }),
       use: () => [useOf('loops', innerPool), useOf('callers', outerPool)],
     }
     await refuseOldServer(connections)

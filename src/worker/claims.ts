@@ -22,6 +22,7 @@ export function createClaims(
 ): Claims {
   /** Tokens of claims whose answer is awaited, or was lost. */
   const unanswered = new Set<string>()
+  const lots = { areWaiting: false }
   /** Whose turn it is: where places come free one by one, a flood in the first queue would have them all. */
   let turn = 0
 
@@ -43,7 +44,7 @@ export function createClaims(
       await giveBack()
       const leaseToken = randomUuid(chance)
       unanswered.add(leaseToken)
-      const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit }
+      const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit, lots }
       const rows = await claimRuns(store, claim).catch((error) => {
         // Nothing is claimed there, and nothing can be given back.
         if (isMoved(error)) unanswered.delete(leaseToken)

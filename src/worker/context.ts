@@ -17,32 +17,58 @@ export function contextOf(
   logger: Logger,
   tx: HandlerTransaction | undefined,
 ): HandlerContext {
-  const { row, telling, workerId, interrupt } = execution
-  return {
-    job: row.job,
-    input,
-    schedule: row.schedule_name,
-    attempt: row.attempt,
-    planTime: row.plan_time,
-    scope: row.scope,
-    workerId,
-    tx: tx as never,
-    progress: telling.progress,
-    totals: telling.totals,
-    heartbeat: telling.heartbeat,
-    get run() {
+  return new Context(execution, input, logger, tx) as unknown as HandlerContext
+}
+
+class Context {
+  readonly #execution: Execution
+  readonly #logger: Logger
+  readonly job: string
+  readonly input: unknown
+  readonly schedule: string | null
+  readonly attempt: number
+  readonly planTime: Date | null
+  readonly scope: string | null
+  readonly workerId: string
+  readonly tx: HandlerTransaction | undefined
+  readonly progress: HandlerContext['progress']
+  readonly totals: HandlerContext['totals']
+  readonly heartbeat: HandlerContext['heartbeat']
+
+  constructor(execution: Execution, input: unknown, logger: Logger, tx: HandlerTransaction | undefined) {
+    const { row, telling, workerId } = execution
+    this.#execution = execution
+    this.#logger = logger
+    this.job = row.job
+    this.input = input
+    this.schedule = row.schedule_name
+    this.attempt = row.attempt
+    this.planTime = row.plan_time
+    this.scope = row.scope
+    this.workerId = workerId
+    this.tx = tx
+    this.progress = telling.progress
+    this.totals = telling.totals
+    this.heartbeat = telling.heartbeat
+    for (const [name, get] of Context.#made) Object.defineProperty(this, name, { get, enumerable: true })
+  }
+
+  /** The same functions for all: with new ones for each, every context would have a shape of its own. */
+  static readonly #made = Object.entries({
+    run(this: Context) {
+      const { row, workerId } = this.#execution
       return runOf(row, workerId)
     },
-    get signal() {
-      return interrupt.signal
+    signal(this: Context) {
+      return this.#execution.interrupt.signal
     },
-    get log() {
-      return withFacts(logger, runFacts(row))
+    log(this: Context) {
+      return withFacts(this.#logger, runFacts(this.#execution.row))
     },
-    get previousPlanTime() {
-      return previousPlanTime(row)
+    previousPlanTime(this: Context) {
+      return previousPlanTime(this.#execution.row)
     },
-  }
+  })
 }
 
 function runOf(row: ClaimedRow, workerId: string): Run {

@@ -5,6 +5,7 @@ import { type AnyJob, checkInput, type HandlerTransaction } from '../runs/job.js
 import { isNonRetryable, isRetryAfter, retryDelayMs } from '../runs/retry-delay.js'
 import { LARGEST_RESULT_BYTES, storableJson, storablePrefix } from '../runs/storable.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
+import type { HeldLease } from '../store/queries/leases.js'
 import type { Outcome } from '../store/queries/outcomes.js'
 import { durationToMs } from '../time/duration.js'
 import type { AttemptSpan } from './attempt-span.js'
@@ -17,12 +18,15 @@ export interface Execution {
   job: AnyJob
   leaseToken: string
   workerId: string
+  lease: HeldLease
   /** Told by the lease keeper, by the timeout, or by a shutdown. */
   interrupt: Interrupt
   telling: Telling
   span: AttemptSpan
   /** How much of the jitter falls to the retry of this attempt, from 0 to 1. */
   jitter: number
+  /** Its handler has not ended yet. */
+  isBusy: boolean
   /** Claimed, and waiting for a connection: nothing of it has begun. */
   isWaiting?: boolean
   /** The worker has stopped and waits no longer: what this attempt did not say by now is not said. */
@@ -31,19 +35,58 @@ export interface Execution {
 
 const LONGEST_MESSAGE = 4_000
 
-/** Runs the handler and says how it ended. Never rejects: whatever a handler does costs its own slot only. */
-export async function execute(
+interface Surroundings {
+  logger: Logger
+  clock: Clock
+}
+
+/**
+ * Runs the handler and says how it ended. Never rejects, and never throws: whatever a handler does costs its own slot only. What is
+ * done at once is answered at once, with neither timer nor race.
+ */
+export function execute(
   execution: Execution,
-  { logger, clock }: { logger: Logger; clock: Clock },
+  parts: Surroundings,
   tx?: HandlerTransaction,
+): Outcome | Promise<Outcome> {
+  const { job, row, span } = execution
+  if (job.schema || job.gate) return executeInSteps(execution, parts, tx)
+  try {
+    const work = span.within(() => job.handler(contextOf(execution, row.input, parts.logger, tx) as never))
+    return isThenable(work) ? settle(execution, parts, work) : succeeded(execution, work)
+  } catch (error) {
+    return outcomeOf(execution, failureOf(error, execution))
+  }
+}
+
+async function settle(
+  execution: Execution,
+  { clock }: Surroundings,
+  work: PromiseLike<unknown>,
+): Promise<Outcome> {
+  const { interrupt } = execution
+  const stopTimer = startTimer(execution, clock)
+  try {
+    return succeeded(execution, await interrupt.race(work))
+  } catch (error) {
+    return outcomeOf(execution, failureOf(error, execution))
+  } finally {
+    stopTimer()
+  }
+}
+
+/** The time that it has begins when it is first waited for: for checking the input, the gate and the handler together. */
+async function executeInSteps(
+  execution: Execution,
+  { logger, clock }: Surroundings,
+  tx: HandlerTransaction | undefined,
 ): Promise<Outcome> {
   const { job, row, interrupt, span } = execution
   let stopTimer: (() => void) | undefined
-  /** What is done at once needs neither timer nor race. */
   const call = <T>(begin: () => T | PromiseLike<T>): T | Promise<T> => {
     const work = span.within(begin)
     if (!isThenable(work)) return work
-    stopTimer ??= clock.after(job.timeoutMs, () => interrupt.abort(timedOut(job)))
+    stopTimer ??= startTimer(execution, clock)
     return interrupt.race(work)
   }
   try {
@@ -54,12 +97,20 @@ export async function execute(
       if (answer !== true) return outcomeOf(execution, skippedBy(answer))
     }
     const result = await call(() => job.handler(contextOf(execution, input, logger, tx) as never))
-    return outcomeOf(execution, { state: 'succeeded', result: resultJson(result) })
+    return succeeded(execution, result)
   } catch (error) {
     return outcomeOf(execution, failureOf(error, execution))
   } finally {
     stopTimer?.()
   }
+}
+
+function startTimer({ job, interrupt }: Execution, clock: Clock): () => void {
+  return clock.after(job.timeoutMs, () => interrupt.abort(timedOut(job)))
+}
+
+function succeeded(execution: Execution, result: unknown): Outcome {
+  return outcomeOf(execution, { state: 'succeeded', result: resultJson(result) })
 }
 
 function isThenable<T>(work: T | PromiseLike<T>): work is PromiseLike<T> {
@@ -87,7 +138,7 @@ export function outcomeOf({ row, leaseToken, telling }: Execution, ending: Endin
           isLaned: row.lane !== null,
           hasBreaker: row.has_breaker,
         }
-  return { runId: row.id, leaseToken, of, totals: telling.counted, ...ending }
+  return { runId: row.id, leaseToken, lotId: row.lot_id, of, totals: telling.counted, ...ending }
 }
 
 /** Codes are ours to give: whatever else a handler throws or lets through is its own error. */

@@ -13,7 +13,7 @@ afterEach(() => void vi.useRealTimers())
 
 /** A keeper of one lease, and what becomes of its renewals: when each was asked, and what answers it. */
 function keep(answer: (asked: number) => Promise<void>) {
-  const lease = { runId: randomUUID(), leaseToken: randomUUID(), leaseMs: LEASE_MS }
+  const lease = { runId: randomUUID(), lotId: null, leaseToken: randomUUID(), leaseMs: LEASE_MS }
   const beganMs = Date.now()
   const askedAtMs: number[] = []
   const query = async () => {

@@ -10,7 +10,10 @@ const LAST_RETRY_MS = 1_000
 /** Those that get no answer hold a connection each until its own deadline: the other loops need some too. */
 const MAX_UNANSWERED = 2
 
-/** Keeps the leases of all runs that a worker holds, and tells those apart that it has lost. */
+/**
+ * Keeps the leases of all runs that a worker holds, and tells those apart that it has lost. A lease is known by its object: the
+ * same run may be held again under another token.
+ */
 export interface LeaseKeeper {
   hold(lease: HeldLease, interrupt: Interrupt): void
   letGo(lease: HeldLease): void
@@ -26,18 +29,13 @@ export interface LeaseKeeper {
   stop(): void
 }
 
-interface Held {
-  lease: HeldLease
-  interrupt: Interrupt
-}
-
 export function createLeaseKeeper(
   store: Store,
   clock: Clock,
   logger: Logger,
   onLost: (runId: string) => void,
 ): LeaseKeeper {
-  const leases = new Map<string, Held>()
+  const leases = new Map<HeldLease, Interrupt>()
   let stopTimer: (() => void) | undefined
   let everyMs = Number.POSITIVE_INFINITY
   let renewing: Promise<boolean> | undefined
@@ -48,7 +46,7 @@ export function createLeaseKeeper(
   let failures = 0
 
   async function renewAll(): Promise<boolean> {
-    const asked = [...leases.values()]
+    const asked = [...leases.keys()]
     const isHeard = asked.length === 0 || (unanswered < MAX_UNANSWERED && (await isAnsweredInTime(asked)))
     failures = isHeard ? 0 : failures + 1
     stopRetry?.()
@@ -60,7 +58,7 @@ export function createLeaseKeeper(
   }
 
   /** Half of a turn: a connection that went silent would else use up the lease. An answer that comes later still counts. */
-  function isAnsweredInTime(asked: readonly Held[]): Promise<boolean> {
+  function isAnsweredInTime(asked: readonly HeldLease[]): Promise<boolean> {
     return new Promise((resolve) => {
       const giveUp = () => {
         complain({ runs: asked.length }, 'a renewal of leases gets no answer')
@@ -80,13 +78,10 @@ export function createLeaseKeeper(
     if (failures === 0) logger.warn(facts, message)
   }
 
-  async function ask(asked: readonly Held[]): Promise<boolean> {
+  async function ask(asked: readonly HeldLease[]): Promise<boolean> {
     try {
-      const kept = await renewLeases(
-        store,
-        asked.map(({ lease }) => lease),
-      )
-      await lose(asked.filter(({ lease }) => !kept.has(leaseKey(lease))))
+      const kept = await renewLeases(store, asked)
+      await lose(asked.filter((lease) => !kept.has(leaseKey(lease))))
       return true
     } catch (error) {
       complain({ err: error, runs: asked.length }, 'leases could not be renewed')
@@ -95,14 +90,13 @@ export function createLeaseKeeper(
   }
 
   /** Tells the handlers whose runs are not theirs any more. Those let go in the meantime have nothing to lose. */
-  async function lose(lost: readonly Held[]): Promise<void> {
+  async function lose(lost: readonly HeldLease[]): Promise<void> {
     if (lost.length === 0) return
-    const cancelled = await listCancelled(
-      store,
-      lost.map(({ lease }) => lease),
-    )
-    for (const { lease, interrupt } of lost) {
-      if (!leases.delete(leaseKey(lease))) continue
+    const cancelled = await listCancelled(store, lost)
+    for (const lease of lost) {
+      const interrupt = leases.get(lease)
+      if (!interrupt) continue
+      leases.delete(lease)
       const { runId } = lease
       const isCancelled = cancelled.has(runId)
       if (!isCancelled) onLost(runId)
@@ -139,29 +133,29 @@ export function createLeaseKeeper(
   return {
     renew,
     async hasCancelled() {
-      const held = [...leases.values()].map(({ lease }) => lease)
+      const held = [...leases.keys()]
       return held.length > 0 && (await listCancelled(store, held)).size > 0
     },
     async renewOne(lease) {
       const kept = await renewLeases(store, [lease])
       if (kept.has(leaseKey(lease))) return
-      const mine = leases.get(leaseKey(lease))
-      if (mine) await lose([mine])
-      throw mine?.interrupt.reason ?? leaseLost(lease.runId)
+      const interrupt = leases.get(lease)
+      if (interrupt) await lose([lease])
+      throw interrupt?.reason ?? leaseLost(lease.runId)
     },
     hold(lease, interrupt) {
-      leases.set(leaseKey(lease), { lease, interrupt })
+      leases.set(lease, interrupt)
       // A third of the lease: two renewals may fail before another worker can claim the run.
       if (stopTimer !== undefined && lease.leaseMs / 3 >= everyMs) return
       everyMs = lease.leaseMs / 3
       renewInTurn()
     },
-    letGo: (lease) => void leases.delete(leaseKey(lease)),
-    held: () => [...leases.values()].map(({ lease }) => lease),
+    letGo: (lease) => void leases.delete(lease),
+    held: () => [...leases.keys()],
     abandon(reason) {
       const abandoned = [...leases.values()]
       leases.clear()
-      for (const { interrupt } of abandoned) interrupt.abort(reason)
+      for (const interrupt of abandoned) interrupt.abort(reason)
     },
     stop() {
       stopTimer?.()

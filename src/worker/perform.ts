@@ -4,6 +4,7 @@ import type { NoticeRule } from '../runs/notification.js'
 import { storableJson } from '../runs/storable.js'
 import type { Transaction } from '../store/database.js'
 import { type Followed, followLater } from '../store/queries/ends.js'
+import { unpackRuns } from '../store/queries/lots.js'
 import { type Outcome, type Recorded, recordIn, wasRecorded } from '../store/queries/outcomes.js'
 import { isRefusal } from '../store/refusal.js'
 import type { Session, Store } from '../store/store.js'
@@ -16,7 +17,7 @@ const MAX_BACKOFF_MS = 5_000
 
 export interface Performer {
   /** Carries one claimed run through: calls its handler and writes down how it ended. Null if the lease was lost. */
-  perform(execution: Execution, onHandled: () => void): Promise<Outcome | null>
+  perform(execution: Execution): Promise<Outcome | null>
 }
 
 export function createPerformer(parts: {
@@ -26,16 +27,25 @@ export function createPerformer(parts: {
   clock: Clock
   logger: Logger
   rules: readonly NoticeRule[]
+  /** Its handler has ended; how is still to be written down. */
+  onHandled(execution: Execution): void
   onFollowed(followed: Followed): void
 }): Performer {
-  const { outcomes, transactions, clock, logger, rules, onFollowed } = parts
+  const { outcomes, transactions, clock, logger, rules, onHandled, onFollowed } = parts
   const { channel } = transactions
   const pause = (ms: number) => new Promise<void>((resolve) => clock.after(ms, resolve))
 
-  async function perform(execution: Execution, onHandled: () => void): Promise<Outcome | null> {
-    if (execution.job.transactional) return performInTransaction(execution).finally(onHandled)
-    const outcome = await execute(execution, parts)
-    onHandled()
+  function perform(execution: Execution): Promise<Outcome | null> {
+    if (execution.job.transactional)
+      return performInTransaction(execution).finally(() => onHandled(execution))
+    const outcome = execute(execution, parts)
+    return 'then' in outcome
+      ? outcome.then((settled) => handled(execution, settled))
+      : handled(execution, outcome)
+  }
+
+  function handled(execution: Execution, outcome: Outcome): Promise<Outcome | null> {
+    onHandled(execution)
     return recordUntilHeard(execution, outcome)
   }
 
@@ -90,6 +100,7 @@ export function createPerformer(parts: {
     execution.isWaiting = true
     for (let backoffMs = FIRST_BACKOFF_MS; ; backoffMs = Math.min(backoffMs * 2, MAX_BACKOFF_MS)) {
       try {
+        await takeOutOfLot(execution)
         return await transactions.database.longTransaction(
           async (tx) => {
             if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
@@ -105,6 +116,14 @@ export function createPerformer(parts: {
         if (interrupt.reason || execution.isGivenUp) throw new NotBegun()
       }
     }
+  }
+
+  /** Its transaction would share the row of its lot with those of the others: they would wait for each other, or fail. */
+  async function takeOutOfLot({ row, lease }: Execution): Promise<void> {
+    if (row.lot_id === null) return
+    await unpackRuns(transactions, [row.id])
+    row.lot_id = null
+    lease.lotId = null
   }
 
   /**

@@ -54,17 +54,22 @@ export function createProgressWriter(
   }
 }
 
-type ToldLease = HeldLease & { scheduleId: string | null }
-
 /** What a handler says while it works. Its functions can be taken off. */
 export class Telling {
-  readonly #lease: ToldLease
+  readonly #lease: HeldLease
+  readonly #scheduleId: string | null
   readonly #writer: ProgressWriter
   readonly #renew: (lease: HeldLease) => Promise<void>
   #report: ProgressReport | undefined
 
-  constructor(lease: ToldLease, writer: ProgressWriter, renew: (lease: HeldLease) => Promise<void>) {
+  constructor(
+    lease: HeldLease,
+    scheduleId: string | null,
+    writer: ProgressWriter,
+    renew: (lease: HeldLease) => Promise<void>,
+  ) {
     this.#lease = lease
+    this.#scheduleId = scheduleId
     this.#writer = writer
     this.#renew = renew
   }
@@ -91,8 +96,16 @@ export class Telling {
   readonly heartbeat = (): Promise<void> => this.#renew(this.#lease)
 
   #say(news: Partial<ProgressReport>): void {
-    const { runId, leaseToken, scheduleId } = this.#lease
-    this.#report ??= { runId, leaseToken, scheduleId, fraction: null, note: null, totals: null }
+    const { runId, lotId, leaseToken } = this.#lease
+    this.#report ??= {
+      runId,
+      lotId,
+      leaseToken,
+      scheduleId: this.#scheduleId,
+      fraction: null,
+      note: null,
+      totals: null,
+    }
     Object.assign(this.#report, news)
     this.#writer.write(this.#report)
   }

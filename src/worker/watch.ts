@@ -51,14 +51,14 @@ export function createWatch(parts: {
 
   async function recover(held: readonly string[]): Promise<void> {
     for (;;) {
-      const { recovered, ...followed } = await recoverExpiredLeases(store, {
+      const { recovered, hasMore, ...followed } = await recoverExpiredLeases(store, {
         held,
         limit: RECOVERY_BATCH,
         rules,
       })
       parts.onRecovered(recovered)
       parts.onFollowed(followed)
-      if (recovered.length < RECOVERY_BATCH) return
+      if (!hasMore) return
     }
   }
 

@@ -122,10 +122,13 @@ export function createWorker(parts: {
     clock,
     logger,
     rules,
+    onHandled,
     onFollowed,
   })
   /** What is claimed and whose outcome is not written down yet. */
-  const inHand = new Map<Promise<void>, Execution>()
+  const inHand = new Set<Execution>()
+  /** Those who wait until that is nothing. */
+  let emptied: (() => void)[] = []
   /** Handlers that are at work. */
   let busy = 0
   let stopping = false
@@ -134,9 +137,8 @@ export function createWorker(parts: {
   /** Outcomes may lag behind their handlers by as many again, so that claiming and recording go on side by side. */
   const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size)
 
-  /** Fills the free slots. Returns how many runs it got. */
-  async function claim(): Promise<number> {
-    const limit = room()
+  /** Takes at most `limit` runs and begins with them. Returns how many it got. */
+  async function claim(limit: number): Promise<number> {
     if (limit <= 0 || jobs.all().length === 0) return 0
     const startedMs = monotonicMs()
     const { rows, leaseToken } = await claims.take(limit)
@@ -153,9 +155,9 @@ export function createWorker(parts: {
   }
 
   function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
-    const lease = { runId: row.id, leaseToken, leaseMs: job.leaseMs }
+    const lease = { runId: row.id, lotId: row.lot_id, leaseToken, leaseMs: job.leaseMs }
     const interrupt = new Interrupt()
-    const telling = new Telling({ ...lease, scheduleId: row.schedule_id }, progress, leases.renewOne)
+    const telling = new Telling(lease, row.schedule_id, progress, leases.renewOne)
     const span = startAttemptSpan(row, id)
     const jitter = chance.fraction()
     const execution = {
@@ -163,19 +165,43 @@ export function createWorker(parts: {
       job: limitedHere(job),
       leaseToken,
       workerId: id,
+      lease,
       interrupt,
       telling,
       span,
       jitter,
+      isBusy: true,
     }
     leases.hold(lease, interrupt)
     busy += 1
-    const work = carryThrough(execution).finally(() => {
-      leases.letGo(lease)
-      inHand.delete(work)
-      wait.wake()
+    inHand.add(execution)
+    void carryThrough(execution)
+  }
+
+  function whenEmpty(): Promise<void> {
+    return new Promise((resolve) => {
+      if (inHand.size === 0) resolve()
+      else emptied.push(resolve)
     })
-    inHand.set(work, execution)
+  }
+
+  /** Its handler has ended: another run may begin. */
+  function onHandled(execution: Execution): void {
+    if (!execution.isBusy) return
+    // Before the place is free: with some left, nobody waits for it.
+    if (room() <= 0) wait.wake()
+    execution.isBusy = false
+    busy -= 1
+  }
+
+  function putDown(execution: Execution, outcome: Outcome | null): void {
+    onHandled(execution)
+    leases.letGo(execution.lease)
+    if (room() <= 0 || mayMakeWork(execution, outcome)) wait.wake()
+    inHand.delete(execution)
+    if (inHand.size > 0) return
+    for (const resolve of emptied) resolve()
+    emptied = []
   }
 
   function limitedHere(job: AnyJob): AnyJob {
@@ -188,16 +214,10 @@ export function createWorker(parts: {
   async function carryThrough(execution: Execution): Promise<void> {
     const { row, span } = execution
     const startedMs = monotonicMs()
-    let isBusy = true
-    const onHandled = () => {
-      if (!isBusy) return
-      isBusy = false
-      busy -= 1
-      wait.wake()
-    }
+    let outcome: Outcome | null = null
     try {
       if (bus.has('run.started')) bus.emit('run.started', runEventOf(row))
-      const outcome = await performer.perform(execution, onHandled)
+      outcome = await performer.perform(execution)
       span.end(outcome)
       if (outcome === null) {
         logger.warn(runFacts(row), 'an outcome was refused: the run is no longer this attempt’s')
@@ -206,7 +226,7 @@ export function createWorker(parts: {
       span.fail(error)
       logger.error({ ...runFacts(row), err: error }, 'a run could not be carried through')
     } finally {
-      onHandled()
+      putDown(execution, outcome)
     }
   }
 
@@ -249,9 +269,11 @@ export function createWorker(parts: {
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
         if (!stopping && room() > 0 && elapsedMs() >= claimAtMs) {
           const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? maxSleepMs)
-          mayHaveMore = ms === 0 && (await claim()) > 0
-          heldBackMs = mayHaveMore || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
-          claimAtMs = elapsedMs() + (mayHaveMore ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
+          const limit = room()
+          const got = ms === 0 ? await claim(limit) : 0
+          mayHaveMore = got > 0 && got === limit
+          heldBackMs = got > 0 || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
+          claimAtMs = elapsedMs() + (got > 0 ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
         }
         backoffMs = FIRST_BACKOFF_MS
         const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
@@ -275,10 +297,10 @@ export function createWorker(parts: {
   async function finishRunning(): Promise<void> {
     const deadline = new AbortController()
     const timeout = clock.sleep(durationToMs(parts.drain, 'worker.drain'), deadline.signal)
-    await Promise.race([Promise.allSettled(inHand.keys()), timeout])
+    await Promise.race([whenEmpty(), timeout])
     deadline.abort()
     try {
-      onFollowed(await giveBack(store, leases, [...inHand.values()], rules))
+      onFollowed(await giveBack(store, leases, [...inHand], rules))
     } finally {
       leases.abandon(stopped())
     }
@@ -318,10 +340,16 @@ export function createWorker(parts: {
     async drain() {
       await registration.publish()
       await watch.recover(heldIds())
-      while ((await claim()) > 0) await Promise.all(inHand.keys())
+      while ((await claim(room())) > 0) await whenEmpty()
       leases.stop()
     },
   }
+}
+
+/** Whether what was recorded lets another run begin, or the same one again: nobody else tells this worker. */
+function mayMakeWork({ row, job }: Execution, outcome: Outcome | null): boolean {
+  const isLimited = job.concurrency !== null || job.concurrencyKey !== null
+  return outcome?.state !== 'succeeded' || row.schedule_id !== null || isLimited
 }
 
 function stopped(): EscapementError {

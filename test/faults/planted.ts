@@ -77,13 +77,13 @@ export const PLANTED: readonly PlantedBug[] = [
     replacements: [
       {
         file: outcomes,
-        from: ' and r.lease_token = o.token\n       returning r.*, o.position\n',
-        to: '\n       returning r.*, o.position\n',
+        from: ' and r.lease_token = o.token\n    returning r.*, o.position\n',
+        to: '\n    returning r.*, o.position\n',
       },
       {
         file: outcomes,
-        from: ' and r.lease_token = o.token\n       returning r.*, o.position, o.result',
-        to: '\n       returning r.*, o.position, o.result',
+        from: ' and r.lease_token = o.token\n    returning r.*, o.position, o.result',
+        to: '\n    returning r.*, o.position, o.result',
       },
     ],
   },

@@ -63,6 +63,14 @@ async function define(escapement: Escapement, host: SimulatedHost): Promise<void
       throw new Error('as always')
     },
   })
+  // Together they wait in a lot, and each of them may be taken out of it.
+  escapement.job('several', {
+    async handler() {
+      for (const job of ['unlucky', 'once', 'slow']) {
+        await escapement.runs.enqueueMany(job, [{ input: 1 }, { input: 2 }, { input: 3 }])
+      }
+    },
+  })
   // Whoever looks on defines before anything is arranged; the tables stay from seed to seed.
   if (host.process === 'observer') await createTables(escapement)
   await escapement.transitions.declare('posts', {
@@ -108,5 +116,6 @@ async function arrange({ database, schedules }: Escapement): Promise<void> {
     breaker: { failures: FAILURES, cooldown: '2 minutes' },
     endAt,
   })
+  await schedules.put('several', { job: 'several', timing: every('4 minutes'), endAt })
   await schedules.put('limited', { job: 'unlucky', timing: every('90 seconds'), limit: LIMIT })
 }

@@ -45,7 +45,7 @@ async function claimed(fields: Partial<ScheduleDefinition> = {}) {
       jobs,
       limit: 5,
     })
-    return rows.map(({ id }) => ({ runId: id, leaseToken, leaseMs: LEASE_MS }))
+    return rows.map(({ id, lot_id }) => ({ runId: id, lotId: lot_id, leaseToken, leaseMs: LEASE_MS }))
   }
   const recover = async (held: string[] = []) =>
     (await recoverExpiredLeases(store, { held, limit: 10, rules: [] })).recovered
@@ -55,7 +55,7 @@ async function claimed(fields: Partial<ScheduleDefinition> = {}) {
   return { h, store, clock, claim, recover, run, counted, lease: lease! }
 }
 
-const success = (lease: { runId: string; leaseToken: string }) =>
+const success = (lease: { runId: string; lotId: string | null; leaseToken: string }) =>
   ({ ...lease, of: null, totals: null, state: 'succeeded', result: '1' }) as const
 
 describe('leases', () => {

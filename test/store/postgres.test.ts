@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { createEscapement, every } from '../../src/index.js'
 import { planOccurrences } from '../../src/schedules/plan.js'
+import { often } from '../../src/store/often.js'
 import { openDatabase } from '../../src/store/open.js'
 import { silentListener } from '../../src/store/postgres-listener.js'
 import { overPool } from '../../src/store/postgres-session.js'
@@ -38,6 +39,38 @@ describe('connections to PostgreSQL', () => {
     })
     expect((await openDatabase(pool)).use()).toEqual([{ ...idle, pool: 'borrowed' }])
     expect((await openDatabase(own.outer)).use()).toEqual([])
+  })
+
+  it('of our own keep what is asked often prepared, and learn it anew where its answer has other columns', async () => {
+    const schema = freshSchemaName()
+    const pool = new pg.Pool({ connectionString: postgresUrl(), max: 3 })
+    const own = await openDatabase(postgresUrl())
+    const borrowed = await openDatabase(pool)
+    onTestFinished(async () => {
+      await own.outer.query(`drop schema "${schema}" cascade`)
+      for (const database of [own.inner, own.outer, borrowed.inner]) await database.close()
+      await pool.end()
+    })
+    await own.outer.transaction((tx) =>
+      tx.script(`create schema "${schema}"; create table "${schema}".t as select 1 as a`),
+    )
+    const statement = often('try it', `select * from "${schema}".t where a >= $1::int`)
+    const kept = `select count(*) as kept from pg_prepared_statements where statement like '%try it%${schema}%'`
+    for (const { inner } of [own, borrowed]) {
+      for (const _ of [1, 2]) expect(await inner.query(statement, [1])).toEqual([{ a: 1 }])
+    }
+    expect([await own.inner.query(kept), await borrowed.inner.query(kept)]).toEqual([
+      [{ kept: 1 }],
+      [{ kept: 0 }],
+    ])
+    expect(await own.inner.transaction((tx) => tx.query(statement, [1]))).toEqual([{ a: 1 }])
+    await own.outer.query(`alter table "${schema}".t add column b int`)
+    await expect(own.inner.query(statement, [1])).rejects.toMatchObject({ code: '0A000' })
+    expect(await own.inner.query(statement, [1])).toEqual([{ a: 1, b: null }])
+    await own.outer.query(`alter table "${schema}".t drop column b`)
+    const inside = () => own.inner.transaction((tx) => tx.query(statement, [1]))
+    await expect(inside()).rejects.toMatchObject({ code: '0A000' })
+    expect(await inside()).toEqual([{ a: 1 }])
   })
 
   it('abandon a statement at its deadline, and its connection with it', async () => {
@@ -292,13 +325,18 @@ describe('two connections', () => {
     const at = Date.parse('2026-03-01T00:00:00Z')
     const h = await openHarness({ at })
     h.job('noop', { handler: () => {} })
-    await h.runs.enqueueMany('noop', [{ input: 0 }, { input: 1 }])
+    for (const input of [0, 1]) await h.runs.enqueue('noop', input)
     const clock = createManualClock(at)
     const store = createStore(await sharedDatabase(), h.schema, clock)
     const jobs = [{ name: 'noop', leaseMs: 30_000, concurrency: null, concurrencyKey: null, ...RETRIED }]
     const leaseToken = randomUUID()
     const claim = { workerId: randomUUID(), leaseToken, queues: ['default'], jobs, limit: 2 }
-    const held = (await claimRuns(store, claim)).map(({ id }) => ({ runId: id, leaseToken, leaseMs: 30_000 }))
+    const held = (await claimRuns(store, claim)).map(({ id }) => ({
+      runId: id,
+      lotId: null,
+      leaseToken,
+      leaseMs: 30_000,
+    }))
     clock.set(at + 10_000)
     const kept = await store.transaction(async (session) => {
       await session.query('select from {schema}.runs_open where id = $1 for update', [held[0]!.runId])
@@ -362,6 +400,7 @@ describe('two connections', () => {
       const done = {
         runId: first!.id,
         leaseToken: claim.leaseToken,
+        lotId: null,
         of: { scheduleId: scheduleId!, trigger, planTime, isLaned: true, hasBreaker: false },
         totals: null,
         state: 'succeeded',

@@ -71,6 +71,7 @@ export async function fill(h: Place): Promise<void> {
   await runs.enqueue('work', odd, { key: 'once', at: '2030-01-01T00:00:00Z' })
   const cancelled = await runs.enqueue('work', null, { at: '2030-01-01T00:00:00Z' })
   await runs.cancel(cancelled.id)
+  await runs.enqueueMany('work', [{ input: odd }, { input: null }])
   const { id } = await escapement.tokens.create({ name: 'alice', role: 'admin' })
   await escapement.tokens.openSession(id)
   await escapement.claiming.pause({ reason: 'deploy', actor: 'bob' })

@@ -48,6 +48,9 @@ const READ_DEPTHS = `
     group by 1, 2
     union all
     select queue, 'running', count(*) from {schema}.runs_open where state = 'running' group by 1
+    union all
+    select queue, case when lease_token is null then 'ready' else 'running' end, sum(cardinality(runs)) from {schema}.lots
+    group by 1, 2
   ),
   largest as materialized (select queue from counted group by queue order by sum(runs) desc, queue limit $5::int)
   select case when queue in (select queue from largest) then queue end as queue, standing, round(sum(runs))::float8 as runs
@@ -77,6 +80,7 @@ const LIST_OLDEST_READY = `
     select (select queue from {schema}.runs_open where ${WAITING} and queue > q.queue order by queue limit 1)
     from q where q.queue is not null
   )
+  select each.queue, max(each.seconds) as seconds from (
   select q.queue, greatest(0, extract(epoch from (select now from clock) - (
     with recursive level (priority) as (
       select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue
@@ -89,7 +93,12 @@ const LIST_OLDEST_READY = `
       where ${WAITING} and queue = q.queue and priority = level.priority
     ) as first
   )))::float8 as seconds
-  from q where q.queue is not null limit $2`
+  from q where q.queue is not null
+  union all
+  select queue, extract(epoch from (select now from clock) - min(eligible_at))::float8 from {schema}.lots
+  where lease_token is null group by queue
+  ) as each
+  group by each.queue order by each.queue limit $2`
 
 /** Schedules of a state that are counted one by one; of more, the server's own statistics say how many. */
 export const COUNTED_SCHEDULES = 10_000

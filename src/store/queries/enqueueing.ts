@@ -1,4 +1,6 @@
 import type { DirectBatch } from '../../runs/direct-batches.js'
+import type { DirectRun } from '../../runs/direct-run.js'
+import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 
 /**
@@ -13,6 +15,10 @@ export async function insertDirectRuns(
   { ids, runs }: DirectBatch,
   patienceMs: number | null = null,
 ): Promise<readonly string[]> {
+  if (isLot(runs)) {
+    await insertLots(session, channel, { ids, runs })
+    return ids
+  }
   const [row] = await session.query<{ created: string }>(INSERT_DIRECT_RUNS, [
     session.now(),
     channel,
@@ -35,7 +41,9 @@ export async function insertDirectRuns(
 
 // In the order of ids, so that two statements with the same keys wait for each other and not in a circle. The clock is read
 // before the first row goes in, and so the patience is set before it is needed.
-const INSERT_DIRECT_RUNS = `
+const INSERT_DIRECT_RUNS = often(
+  'enqueue runs',
+  `
   with clock as materialized (
     select ${NOW} as now, case when $11::text is not null then set_config('lock_timeout', $11, true) end as patience
   ),
@@ -57,4 +65,55 @@ const INSERT_DIRECT_RUNS = `
   notified as materialized (select pg_notify($2::text, 'runs') from (select from created limit 1) as any_created)
   select case count(*) when cardinality($3::uuid[]) then 'all' else coalesce(string_agg(id::text, ' '), '') end as created,
     (select count(*) from notified)::text as notified
-  from created`
+  from created`,
+)
+
+/** Runs in a lot: so few that its row is a short one, and enough to make it cheap. */
+const LARGEST_LOT = 100
+
+/** Whether they are several, alike, new, and may begin at once: then they wait together. */
+function isLot([first, ...others]: readonly DirectRun[]): boolean {
+  const isNow = ({ key, at, delayMs }: DirectRun) => key === null && at === null && delayMs === 0
+  const isAlike = (run: DirectRun) =>
+    run.job === first!.job &&
+    run.queue === first!.queue &&
+    run.priority === first!.priority &&
+    run.traceContext === first!.traceContext
+  return others.length > 0 && isNow(first!) && others.every((run) => isNow(run) && isAlike(run))
+}
+
+async function insertLots(session: Session, channel: string, { ids, runs }: DirectBatch): Promise<void> {
+  const { job, queue, priority, traceContext } = runs[0]!
+  // One text of JSON: as an array, each input would be escaped here and read twice there.
+  const inputs = `[${runs.map(({ input }) => input).join(',')}]`
+  await session.query(INSERT_LOTS, [
+    session.now(),
+    channel,
+    ids,
+    inputs,
+    job,
+    queue,
+    priority,
+    traceContext,
+    LARGEST_LOT,
+  ])
+}
+
+const INSERT_LOTS = often(
+  'enqueue lots',
+  `
+  with clock as materialized (select ${NOW} as now),
+  created as (
+    insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, created_at, trace_context)
+    select a.id, 'direct', $5::text, a.input, $6::text, $7::integer, clock.now, $8::text
+    from clock, rows from (unnest($3::uuid[]), jsonb_array_elements($4::jsonb)) as a (id, input)
+  ),
+  opened as (
+    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs)
+    select part.runs[1], part.runs[cardinality(part.runs)], $5::text, $6::text, $7::integer, clock.now, part.runs
+    from clock, generate_series(1, cardinality($3::uuid[]), $9::integer) as first
+    cross join lateral (select ($3::uuid[])[first:first + $9::integer - 1] as runs) as part
+  ),
+  notified as materialized (select pg_notify($2::text, 'runs') as sent)
+  select count(sent)::text as notified from notified`,
+)

@@ -107,7 +107,10 @@ export async function recordImport(
 /** Workers of another database hold nothing here: what they worked on is taken from them as from any that is lost. */
 export async function endForeignLeases(session: Session): Promise<void> {
   await session.query(
-    `update {schema}.runs_open set lease_expires_at = least(lease_expires_at, ${NOW}) where state = 'running'`,
+    `with lots as (
+       update {schema}.lots set lease_expires_at = least(lease_expires_at, ${NOW}) where lease_token is not null
+     )
+     update {schema}.runs_open set lease_expires_at = least(lease_expires_at, ${NOW}) where state = 'running'`,
     [session.now()],
   )
 }

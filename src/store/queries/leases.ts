@@ -1,13 +1,17 @@
 import type { NoticeRule } from '../../runs/notification.js'
 import type { RunTrigger } from '../../runs/run.js'
 import { msUntil } from '../ms-until.js'
+import { many, often } from '../often.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
+import { unpackExpired, unpackRuns } from './lots.js'
 import { insertNotices } from './notices.js'
 import { notify } from './notifying.js'
 
 export interface HeldLease {
   runId: string
+  /** The lot in which it was claimed; null for one that had a row of its own. */
+  lotId: string | null
   leaseToken: string
   leaseMs: number
 }
@@ -17,14 +21,23 @@ export function leaseKey({ runId, leaseToken }: { runId: string; leaseToken: str
   return `${runId} ${leaseToken}`
 }
 
-const HELD = `unnest($2::uuid[], $3::uuid[], $4::float8[]) as held (id, lease_token, lease_ms)`
+const HELD = `${many('$2::uuid[]', '$3::uuid[]', '$4::float8[]')} as held (id, lease_token, lease_ms)`
+
+const HELD_LOTS = `${many('$5::uuid[]', '$6::uuid[]', '$7::float8[]')} as held (id, lease_token, lease_ms)`
 
 function heldParams(session: Session, leases: readonly HeldLease[]) {
+  // Of each lot one stands for all.
+  const lots = [
+    ...new Map(leases.map((lease) => [`${lease.lotId} ${lease.leaseToken}`, lease])).values(),
+  ].filter(({ lotId }) => lotId !== null)
   return [
     session.now(),
     leases.map(({ runId }) => runId),
     leases.map(({ leaseToken }) => leaseToken),
     leases.map(({ leaseMs }) => leaseMs),
+    lots.map(({ lotId }) => lotId),
+    lots.map(({ leaseToken }) => leaseToken),
+    lots.map(({ leaseMs }) => leaseMs),
   ] as const
 }
 
@@ -42,10 +55,12 @@ export async function renewLeases(session: Session, leases: readonly HeldLease[]
   return new Set(rows.map(({ id, lease_token }) => leaseKey({ runId: id, leaseToken: lease_token })))
 }
 
-const RENEW_LEASES = `
+const RENEW_LEASES = often(
+  'renew leases',
+  `
   with clock as materialized (select ${NOW} as now),
   mine as materialized (
-    select r.id, r.lease_token, held.lease_ms from {schema}.runs_open as r, ${HELD}
+    select r.id, r.lease_token from {schema}.runs_open as r, ${HELD}
     where r.id = any($2) and r.id = held.id and r.lease_token = held.lease_token
   ),
   free as materialized (
@@ -53,11 +68,27 @@ const RENEW_LEASES = `
   ),
   renewed as (
     update {schema}.runs_open as r
-    set lease_expires_at = clock.now + mine.lease_ms * interval '1 millisecond'
-    from clock, mine
-    where r.id = any(array(select id from free)) and r.id = mine.id and r.lease_token = mine.lease_token
+    set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
+    from clock, ${HELD}
+    where r.id = any(array(select id from free)) and r.id = held.id and r.lease_token = held.lease_token
+  ),
+  lots as materialized (
+    select l.id, l.lease_token, l.runs from {schema}.lots as l, ${HELD_LOTS}
+    where l.id = any($5) and l.id = held.id and l.lease_token = held.lease_token
+  ),
+  free_lots as materialized (
+    select id from {schema}.lots where id = any(array(select id from lots)) for update skip locked
+  ),
+  renewed_lots as (
+    update {schema}.lots as l
+    set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
+    from clock, ${HELD_LOTS}
+    where l.id = any(array(select id from free_lots)) and l.id = held.id and l.lease_token = held.lease_token
   )
-  select id, lease_token from mine`
+  select id, lease_token from mine
+  union all
+  select run.id, lots.lease_token from lots cross join lateral unnest(lots.runs) as run (id)`,
+)
 
 /** Which of these were cancelled: ended runs keep their token. */
 export async function listCancelled(session: Session, leases: readonly HeldLease[]): Promise<Set<string>> {
@@ -72,6 +103,7 @@ export async function listCancelled(session: Session, leases: readonly HeldLease
 
 /** Gives runs back whose handlers did not finish before a shutdown: claimable at once, and no attempt is spent. */
 export async function releaseLeases(session: Session, leases: readonly HeldLease[]): Promise<void> {
+  await unpackHeld(session, leases)
   await session.query(
     `update {schema}.runs_open as r
      set state = case r.attempt when 1 then 'pending' else 'retrying' end, attempt = r.attempt - 1,
@@ -103,9 +135,10 @@ export interface RecoveredRun {
 export async function recoverExpiredLeases(
   store: Store,
   { held, limit, rules }: { held: readonly string[]; limit: number; rules: readonly NoticeRule[] },
-): Promise<Followed & { recovered: RecoveredRun[] }> {
+): Promise<Followed & { recovered: RecoveredRun[]; hasMore: boolean }> {
+  const hasUnpacked = await unpackExpired(store, held)
   const expired = await store.query<EndedRun & { id: string }>(LIST_EXPIRED, [store.now(), held, limit])
-  if (expired.length === 0) return { recovered: [], broken: [], notices: [] }
+  if (expired.length === 0) return { recovered: [], hasMore: hasUnpacked, broken: [], notices: [] }
   const { rows, broken, notices, unlocked } = await store.transaction(async (session) => {
     const mayFollow = ({ schedule_id, lane, has_breaker }: EndedRun) =>
       schedule_id && (lane !== null || has_breaker)
@@ -131,6 +164,7 @@ export async function recoverExpiredLeases(
   const later = await followLater(store, unlocked, rules)
   return {
     recovered: rows,
+    hasMore: hasUnpacked || rows.length === limit,
     broken: [...broken, ...later.broken],
     notices: [...notices, ...later.notices],
   }
@@ -209,11 +243,28 @@ const RECOVER_EXPIRED_LEASES = `
 
 /** Milliseconds until a lease expires, unless it is renewed; null when none is held. */
 export function msUntilLeaseExpires(session: Session): Promise<number | null> {
-  return msUntil(session, `select min(lease_expires_at) from {schema}.runs_open where state = 'running'`)
+  return msUntil(
+    session,
+    'next lease to expire',
+    `select least((select min(lease_expires_at) from {schema}.runs_open where state = 'running'),
+       (select min(lease_expires_at) from {schema}.lots where lease_token is not null))`,
+  )
+}
+
+/** What is said of a run alone needs a row of its own. */
+function unpackHeld(
+  session: Session,
+  held: readonly { runId: string; lotId: string | null }[],
+): Promise<string[]> {
+  return unpackRuns(
+    session,
+    held.flatMap(({ runId, lotId }) => (lotId === null ? [] : runId)),
+  )
 }
 
 export interface ProgressReport {
   runId: string
+  lotId: string | null
   /** For those who are told of it. */
   scheduleId: string | null
   leaseToken: string
@@ -224,6 +275,7 @@ export interface ProgressReport {
 
 /** Writes down how far handlers have come, as long as their leases hold. */
 export async function recordProgress(session: Session, reports: readonly ProgressReport[]): Promise<void> {
+  await unpackHeld(session, reports)
   await session.query(
     `update {schema}.runs_open as r
      set progress = p.fraction, progress_note = p.note, totals = p.totals::jsonb

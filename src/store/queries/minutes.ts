@@ -95,7 +95,7 @@ const COUNT_MINUTES = `
     group by state, finished, started, bucket
   ),
   running as materialized (
-    select ${LATENESS} from {schema}.runs_open
+    select ${LATENESS} from {schema}.runs_at_hand
     where state = 'running' and lease_expires_at > '-infinity' and started_at >= (select since from range)
     group by started, bucket
   ),

@@ -54,7 +54,7 @@ export interface RunAtWork {
 export function listAtWork(session: Session, limit: number): Promise<RunAtWork[]> {
   return session.query<RunAtWork>(
     `select r.id, r.job, s.name as schedule, w.host, w.pid, count(*) over () as total
-     from {schema}.runs_open as r
+     from {schema}.runs_at_hand as r
      left join {schema}.schedules as s on s.id = r.schedule_id
      left join {schema}.workers as w on w.id = r.worker_id
      where r.state = 'running' and r.lease_expires_at > (select ${NOW})

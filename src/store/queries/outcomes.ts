@@ -1,13 +1,17 @@
 import type { NoticeRule } from '../../runs/notification.js'
 import type { RunTrigger } from '../../runs/run.js'
+import { many, often } from '../often.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
+import { unpackRuns } from './lots.js'
 import { insertNotices, isTold, type Noticing } from './notices.js'
 
 /** How one attempt ended, as it is written down. */
 export type Outcome = {
   runId: string
   leaseToken: string
+  /** The lot in which it was claimed; null for one that had a row of its own. */
+  lotId: string | null
   /** Of a run that is an occurrence or was triggered: what of its schedule may have to follow. */
   of: {
     scheduleId: string
@@ -125,19 +129,29 @@ async function record(
   const placed = outcomes
     .map((outcome, index) => ({ outcome, index }))
     .sort((a, b) => (a.outcome.runId < b.outcome.runId ? -1 : 1))
+  const hasSucceeded = ({ outcome }: Placed) => outcome.state === 'succeeded'
+  const isOpen = ({ index }: Placed) => !counted[index]
+  await write(
+    writeLotSuccesses,
+    placed.filter((one) => hasSucceeded(one) && one.outcome.lotId !== null),
+  )
+  // Those of a lot that were not in it have a row of their own since, or are no longer this attempt's.
+  const alone = placed.filter(isOpen)
   await write(
     writePlainSuccesses,
-    placed.filter(({ outcome }) => isPlain(outcome)),
+    alone.filter(({ outcome }) => isPlain(outcome)),
   )
   await write(
     writeSuccesses,
-    placed.filter(({ outcome }) => outcome.state === 'succeeded' && !isPlain(outcome)),
+    alone.filter((one) => hasSucceeded(one) && !isPlain(one.outcome)),
   )
-  await write(
-    writeFailures,
-    placed.filter(({ outcome }) => outcome.state !== 'succeeded'),
+  const failures = alone.filter((one) => !hasSucceeded(one))
+  await unpackRuns(
+    session,
+    failures.flatMap(({ outcome }) => (outcome.lotId === null ? [] : outcome.runId)),
   )
-  const refused = placed.filter(({ index }) => !counted[index])
+  await write(writeFailures, failures)
+  const refused = placed.filter(isOpen)
   const before = await listWrittenBefore(
     session,
     refused.map(({ outcome }) => outcome),
@@ -196,47 +210,111 @@ const FROM_ENDED =
 
 /** Nothing to say but that it is done: what most runs say. */
 function writePlainSuccesses(session: Session, outcomes: readonly Outcome[]): Promise<WrittenRow[]> {
-  return session.query<WrittenRow>(
-    `with clock as materialized (select ${NOW} as now),
-     ended as (
-       delete from {schema}.runs_open as r using unnest($2::uuid[], $3::uuid[]) with ordinality as o (id, token, position)
-       where r.id = any($2) and r.id = o.id and r.lease_token = o.token
-       returning r.*, o.position
-     ),
-     recorded as (
-       insert into ${ENDED})
-       select ended.id, 'succeeded', ${FROM_ENDED} from ended, clock
-     )
-     select position::int, lane from ended`,
-    [session.now(), outcomes.map(({ runId }) => runId), outcomes.map(({ leaseToken }) => leaseToken)],
-  )
+  return session.query<WrittenRow>(WRITE_PLAIN_SUCCESSES, [
+    session.now(),
+    outcomes.map(({ runId }) => runId),
+    outcomes.map(({ leaseToken }) => leaseToken),
+  ])
 }
+
+const WRITE_PLAIN_SUCCESSES = often(
+  'record successes',
+  `
+  with clock as materialized (select ${NOW} as now),
+  ended as (
+    delete from {schema}.runs_open as r using unnest($2::uuid[], $3::uuid[]) with ordinality as o (id, token, position)
+    where r.id = any($2) and r.id = o.id and r.lease_token = o.token
+    returning r.*, o.position
+  ),
+  recorded as (
+    insert into ${ENDED})
+    select ended.id, 'succeeded', ${FROM_ENDED} from ended, clock
+  )
+  select position::int, lane from ended`,
+)
 
 type Success = Extract<Outcome, { state: 'succeeded' }>
 
-function writeSuccesses(session: Session, outcomes: readonly Success[]): Promise<WrittenRow[]> {
-  return session.query<WrittenRow>(
-    `with clock as materialized (select ${NOW} as now),
-     ended as (
-       delete from {schema}.runs_open as r
-       using unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) with ordinality as o (id, token, result, counted, position)
-       where r.id = any($2) and r.id = o.id and r.lease_token = o.token
-       returning r.*, o.position, o.result, o.counted
-     ),
-     recorded as (
-       insert into ${ENDED}, result, totals)
-       select ended.id, 'succeeded', ${FROM_ENDED}, ended.result::jsonb, ended.counted::jsonb from ended, clock
-     )
-     select position::int, lane from ended`,
-    [
-      session.now(),
-      outcomes.map(({ runId }) => runId),
-      outcomes.map(({ leaseToken }) => leaseToken),
-      outcomes.map(({ result }) => (result === 'null' ? null : result)),
-      outcomes.map(({ totals }) => totals && JSON.stringify(totals)),
-    ],
+/** Those that are over leave their lots; who is last takes the lot away. */
+async function writeLotSuccesses(session: Session, outcomes: readonly Success[]): Promise<WrittenRow[]> {
+  const lots = new Map(
+    outcomes.map(({ lotId, leaseToken }) => [`${lotId} ${leaseToken}`, { lotId, leaseToken }]),
   )
+  const held = [...lots.values()]
+  const hasWords = outcomes.some((outcome) => !isPlain(outcome))
+  const [row] = await session.query<{ positions: number[] | null }>(WRITE_LOT_SUCCESSES, [
+    session.now(),
+    held.map(({ lotId }) => lotId),
+    held.map(({ leaseToken }) => leaseToken),
+    outcomes.map(({ runId }) => runId),
+    hasWords ? outcomes.map(({ result }) => (result === 'null' ? null : result)) : null,
+    hasWords ? outcomes.map(({ totals }) => totals && JSON.stringify(totals)) : null,
+  ])
+  return (row!.positions ?? outcomes.map((_, index) => index + 1)).map((position) => ({
+    position,
+    lane: null,
+  }))
 }
+
+const WRITE_LOT_SUCCESSES = often(
+  'record lots',
+  `
+  with clock as materialized (select ${NOW} as now),
+  held as materialized (
+    select l.* from {schema}.lots as l, unnest($2::uuid[], $3::uuid[]) as o (id, token)
+    where l.id = any($2) and l.id = o.id and l.lease_token = o.token
+    order by l.id for update of l
+  ),
+  told as materialized (
+    select * from ${many('$4::uuid[]', '$5::text[]', '$6::text[]')} as o (id, result, counted, position)
+  ),
+  run as materialized (
+    select held.id as lot_id, run.id, run.place, told.result, told.counted, told.position, held.eligible_at, held.started_at,
+      held.lease_token, held.worker_id
+    from held cross join lateral unnest(held.runs) with ordinality as run (id, place)
+    left join told on told.id = run.id
+  ),
+  kept as materialized (
+    select lot_id, array_agg(id order by place) filter (where position is null) as runs from run group by lot_id
+  ),
+  emptied as (delete from {schema}.lots as l using kept where l.id = kept.lot_id and kept.runs is null),
+  shortened as (update {schema}.lots as l set runs = kept.runs from kept where l.id = kept.lot_id and kept.runs is not null),
+  recorded as (
+    insert into {schema}.runs_ended (id, state, eligible_at, started_at, finished_at, lease_token, worker_id, attempt, result, totals)
+    select run.id, 'succeeded', run.eligible_at, run.started_at, clock.now, run.lease_token, run.worker_id, 1,
+      run.result::jsonb, run.counted::jsonb
+    from run, clock where run.position is not null
+  )
+  select case when count(position) < cardinality($4::uuid[]) then coalesce(array_agg(position::int), '{}') end as positions
+  from run where position is not null`,
+)
+
+function writeSuccesses(session: Session, outcomes: readonly Success[]): Promise<WrittenRow[]> {
+  return session.query<WrittenRow>(WRITE_SUCCESSES, [
+    session.now(),
+    outcomes.map(({ runId }) => runId),
+    outcomes.map(({ leaseToken }) => leaseToken),
+    outcomes.map(({ result }) => (result === 'null' ? null : result)),
+    outcomes.map(({ totals }) => totals && JSON.stringify(totals)),
+  ])
+}
+
+const WRITE_SUCCESSES = often(
+  'record results',
+  `
+  with clock as materialized (select ${NOW} as now),
+  ended as (
+    delete from {schema}.runs_open as r
+    using unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[]) with ordinality as o (id, token, result, counted, position)
+    where r.id = any($2) and r.id = o.id and r.lease_token = o.token
+    returning r.*, o.position, o.result, o.counted
+  ),
+  recorded as (
+    insert into ${ENDED}, result, totals)
+    select ended.id, 'succeeded', ${FROM_ENDED}, ended.result::jsonb, ended.counted::jsonb from ended, clock
+  )
+  select position::int, lane from ended`,
+)
 
 type Failure = Exclude<Outcome, { state: 'succeeded' }>
 
@@ -254,11 +332,13 @@ function writeFailures(session: Session, failures: readonly Failure[]): Promise<
   ])
 }
 
-const WRITE_FAILURES = `
+const WRITE_FAILURES = often(
+  'record failures',
+  `
   with clock as materialized (select ${NOW} as now),
   outcome as materialized (
-    select * from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::float8[], $7::text[], $8::text[], $9::text[])
-      with ordinality as o (id, token, state, totals, delay_ms, code, message, stack, position)
+    select * from ${many('$2::uuid[]', '$3::uuid[]', '$4::text[]', '$5::text[]', '$6::float8[]', '$7::text[]', '$8::text[]', '$9::text[]')}
+      as o (id, token, state, totals, delay_ms, code, message, stack, position)
   ),
   retried as (
     update {schema}.runs_open as r
@@ -289,4 +369,5 @@ const WRITE_FAILURES = `
     select tried.id, tried.attempt, tried.worker_id, tried.started_at, clock.now, o.code, o.message, o.stack
     from tried join outcome as o using (position) cross join clock where o.state <> 'skipped'
   )
-  select position::int, lane from tried`
+  select position::int, lane from tried`,
+)

@@ -57,7 +57,7 @@ export function countQueues(session: Session): Promise<QueueRow[]> {
          min(o.eligible_at) filter (where o.state <> 'running' and o.is_ready) as oldest_ready_at
        from (
          select queue, state, eligible_at, coalesce(lane, 0) = 0 and eligible_at <= (select now from clock) as is_ready
-         from {schema}.runs_open
+         from {schema}.runs_at_hand
        ) as o
        group by o.queue
      )

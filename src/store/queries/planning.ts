@@ -3,6 +3,7 @@ import type { Policies } from '../../schedules/policies.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
 import { msUntil } from '../ms-until.js'
+import { many, often } from '../often.js'
 import { instantAt, NOW, type Session } from '../store.js'
 
 /** What a tick reads of a schedule that is due. */
@@ -52,7 +53,9 @@ export async function lockDueSchedules(
   return { due: rows, now: rows.at(-1)?.now.getTime() ?? null }
 }
 
-const LOCK_DUE_SCHEDULES = `
+const LOCK_DUE_SCHEDULES = often(
+  'due schedules',
+  `
   select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, s."limit", c.next_at, c.decided_through,
     c.has_requests, c.counted, s.zone_data, ${NOW} as now
   from (
@@ -64,7 +67,8 @@ const LOCK_DUE_SCHEDULES = `
     limit $2
     for update skip locked
   ) as c
-  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
+  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`,
+)
 
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */
 export async function listDueProviders(
@@ -133,14 +137,16 @@ const AS_OPEN = `p.id, p.schedule_id, p.scope, p.job, p.queue, p.priority, 'pend
 
 const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known.id = p.id)'
 
-const RECORD_PLANS = `
+const RECORD_PLANS = often(
+  'record occurrences',
+  `
   with clock as materialized (select ${NOW} as now),
   moved as (
     update {schema}.cursors as c
     set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
       decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
       counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
-    from unnest($3::uuid[], $4::int[], $5::float8[], $6::float8[], $7::float8[], $8::float8[])
+    from ${many('$3::uuid[]', '$4::int[]', '$5::float8[]', '$6::float8[]', '$7::float8[]', '$8::float8[]')}
       as plan (id, version, cursor, next_at, wake_at, decided_through)
     where c.schedule_id = plan.id and c.version = plan.version
       and c.next_at is not distinct from ${instantAt('plan.cursor')}
@@ -150,7 +156,7 @@ const RECORD_PLANS = `
     select run.id, run.schedule_id, run.scope, ${instantAt('run.plan_time')} as plan_time,
       ${instantAt('run.eligible_at')} as eligible_at, moved.version, s.job, s.input, s.queue, s.priority, clock.now,
       s.policies->>'overlap' as overlap
-    from unnest($9::uuid[], $10::uuid[], $11::text[], $12::float8[], $13::float8[])
+    from ${many('$9::uuid[]', '$10::uuid[]', '$11::text[]', '$12::float8[]', '$13::float8[]')}
       as run (id, schedule_id, scope, plan_time, eligible_at)
     join moved on moved.schedule_id = run.schedule_id
     join {schema}.schedules as s on s.id = moved.schedule_id
@@ -192,7 +198,7 @@ const RECORD_PLANS = `
     insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
     select moved.schedule_id, range.scope, moved.version, ${instantAt('range.first')}, ${instantAt('range.last')},
       range.reason, clock.now
-    from unnest($14::uuid[], $15::text[], $16::float8[], $17::float8[], $18::text[])
+    from ${many('$14::uuid[]', '$15::text[]', '$16::float8[]', '$17::float8[]', '$18::text[]')}
       as range (schedule_id, scope, first, last, reason)
     join moved on moved.schedule_id = range.schedule_id
     cross join clock
@@ -206,7 +212,8 @@ const RECORD_PLANS = `
     select pg_notify($2, 'runs')
     from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch where batch.runs > 0
   )
-  select every_run.id from (select id from created union all select id from laned) as every_run left join notified on true`
+  select every_run.id from (select id from created union all select id from laned) as every_run left join notified on true`,
+)
 
 export interface EndedPause {
   name: string
@@ -232,6 +239,7 @@ export function msUntilWake(
 ): Promise<number | null> {
   return msUntil(
     session,
+    'next schedule',
     `select wake_at from {schema}.cursors
      where wake_at is not null and kind = any($2) and (provider is null or provider = any($3))
      order by wake_at, schedule_id limit 1`,

@@ -45,7 +45,7 @@ const FROM = `coalesce($5::timestamptz, '-infinity')`
 
 // Nearly all have ended: of those the open ones need not be asked.
 const STATE = `coalesce((select e.state from {schema}.runs_ended as e where e.id = w.id),
-  (select o.state from {schema}.runs_open as o where o.id = w.id))`
+  (select o.state from {schema}.runs_open as o where o.id = w.id), (select r.state from {schema}.runs as r where r.id = w.id))`
 
 const IS_WANTED = `($6::text[] is null or ${STATE} = any ($6)) and ($7::text is null or w.job = $7)
   and ($8::text is null or w.queue = $8) and ($9::text is null or w.trigger = $9)
@@ -155,6 +155,11 @@ const FIND_IN_STATES = `
     (select o.id from {schema}.runs_open as o where 'retrying' = any ($6) and o.state = 'retrying' limit $3 + 1)
     union all
     (select o.id from {schema}.runs_open as o where 'pending' = any ($6) and o.state = 'pending' limit $3 + 1)
+    union all
+    (
+      select run.id from {schema}.lots as l cross join lateral unnest(l.runs) as run (id)
+      where case when l.lease_token is null then 'pending' else 'running' end = any ($6) limit $3 + 1
+    )
     union all
     (select e.id from {schema}.runs_ended as e where 'failed' = any ($6) and e.state = 'failed' limit $3 + 1)
     union all

@@ -17,7 +17,7 @@ export function listExpiredLeases(
 ): Promise<ExpiredLease[]> {
   return session.query(
     `with found as materialized (
-       select id, job, worker_id, lease_expires_at from {schema}.runs_open
+       select id, job, worker_id, lease_expires_at from {schema}.runs_at_hand
        where state = 'running' and lease_expires_at < (select ${NOW} - $4 * interval '1 millisecond')
        order by lease_expires_at limit $3
      )
@@ -107,8 +107,15 @@ const LIST_UNTAKEN = `
   ),
   deeper as materialized (select distinct queue from front where place = (select runs from depth)),
   waiting as materialized (
-    select job, queue, count(*) as runs, queue in (select queue from deeper) as has_more, min(eligible_at) as since
-    from front group by job, queue
+    select job, queue, sum(runs)::bigint as runs, bool_or(has_more) as has_more, min(since) as since
+    from (
+      select job, queue, count(*) as runs, queue in (select queue from deeper) as has_more, min(eligible_at) as since
+      from front group by job, queue
+      union all
+      select job, queue, sum(cardinality(runs)), false, min(eligible_at) from {schema}.lots
+      where lease_token is null and eligible_at < (select late_since from clock) group by job, queue
+    ) as each
+    group by job, queue
   )
   select w.*, exists (select from alive where w.job = any(alive.jobs)) as is_known, (select count(*) from alive) as workers
   from waiting as w

@@ -17,7 +17,7 @@ export async function findLease(
   runId: string,
 ): Promise<{ worker_id: string; expires_at: Date } | undefined> {
   const [row] = await session.query<{ worker_id: string; expires_at: Date }>(
-    `select worker_id, lease_expires_at as expires_at from {schema}.runs_open where id = $1 and state = 'running'`,
+    `select worker_id, lease_expires_at as expires_at from {schema}.runs where id = $1 and state = 'running'`,
     [runId],
   )
   return row

@@ -1,4 +1,5 @@
 import type { JsonSchema } from '../../runs/input-schema.js'
+import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 
 export interface WorkerRegistration {
@@ -88,7 +89,9 @@ export async function lookAfterWorkers(
  * Two that find each other lost must not wait for each other: each locks its own row first, and passes over rows that
  * are locked, for who is being seen lives, and a run that is being written is not abandoned.
  */
-const LOOK_AFTER_WORKERS = `
+const LOOK_AFTER_WORKERS = often(
+  'look after workers',
+  `
   with clock as materialized (
     select now, now - $5::float8 * interval '1 millisecond' as unseen_since,
       now + $6::float8 * interval '1 millisecond' as grace_ends_at
@@ -126,14 +129,27 @@ const LOOK_AFTER_WORKERS = `
         and not r.fails_when_stale
       for update of r skip locked
     )
+  ),
+  shortened_lots as (
+    update {schema}.lots set lease_expires_at = clock.grace_ends_at
+    from clock
+    where id in (
+      select l.id from {schema}.lots as l, lost, clock
+      where l.worker_id = lost.id and l.lease_token is not null and l.lease_expires_at > clock.grace_ends_at
+        and not l.fails_when_stale
+      for update of l skip locked
+    )
   )
   select (select json_agg(lost) from lost) as lost,
     (
       select extract(epoch from min(seen_at) - unseen_since)::float8 * 1000 from lockless, clock
       where seen_at > unseen_since group by unseen_since
     ) as ms_until_lost,
-    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock)) as has_expired,
-    coalesce((select is_as_told from seen), false) as is_as_told`
+    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock))
+      or exists (select from {schema}.lots where lease_token is not null and lease_expires_at <= (select now from clock))
+      as has_expired,
+    coalesce((select is_as_told from seen), false) as is_as_told`,
+)
 
 export interface UnseenHolder {
   id: string
@@ -155,7 +171,7 @@ export function listUnseenHolders(session: Session, unseenMs: number): Promise<U
     `with clock as materialized (select ${NOW} - $2 * interval '1 millisecond' as unseen_since),
      held as materialized (
        select r.worker_id, count(*) as runs from (
-         select worker_id from {schema}.runs_open
+         select worker_id from {schema}.runs_at_hand
          where state = 'running' and lease_expires_at >= (select unseen_since from clock) order by lease_expires_at limit $3
        ) as r
        group by r.worker_id

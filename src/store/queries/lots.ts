@@ -1,0 +1,102 @@
+/**
+ * A lot is a row that stands for direct runs that were asked for together: while nothing else is to be said of them, they wait, are
+ * claimed and end in it. What is said of one of them alone gives it a row of its own in `runs_open`; from there no run comes back.
+ *
+ * A lot is cut where a claim takes only its first runs: the rest goes on waiting as another. One that is at work loses those that
+ * end, or that get a row of their own, and is deleted with the last.
+ */
+import { NOW, type Session } from '../store.js'
+
+/** Where `run.id` waits or is at work, if it is in a lot; for those that have no row of their own. */
+const LOT_OF_RUN = `(
+    select l.id from {schema}.lots as l where l.last_id >= run.id and l.id <= run.id and run.id = any (l.runs)
+    order by l.last_id limit 1
+  )`
+
+/** Gives the runs `given` of the lots `locked` rows of their own, as they stand. */
+const UNPACK_GIVEN = `
+  run as materialized (
+    select l.id as lot_id, run.id, run.place, given.id is not null as is_given
+    from locked as l cross join lateral unnest(l.runs) with ordinality as run (id, place)
+    left join given on given.id = run.id
+  ),
+  kept as materialized (
+    select lot_id, array_agg(id order by place) filter (where not is_given) as runs from run group by lot_id
+  ),
+  emptied as (delete from {schema}.lots as l using kept where l.id = kept.lot_id and kept.runs is null),
+  shortened as (update {schema}.lots as l set runs = kept.runs from kept where l.id = kept.lot_id and kept.runs is not null)
+  insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at, attempt, worker_id, lease_token,
+    lease_expires_at, started_at, max_attempts, fails_when_stale)
+  select run.id, l.job, l.queue, l.priority, case when l.lease_token is null then 'pending' else 'running' end, l.eligible_at,
+    case when l.lease_token is null then 0 else 1 end, l.worker_id, l.lease_token, l.lease_expires_at, l.started_at,
+    l.max_attempts, l.fails_when_stale
+  from run join locked as l on l.id = run.lot_id
+  where run.is_given
+  order by run.id
+  returning id`
+
+/**
+ * Gives runs rows of their own; those that have one already, or have ended, are left as they are. A waiting lot may be cut by a
+ * claim just then, and the run be in the part that nobody has seen yet: whoever must have it asks again.
+ */
+export async function unpackRuns(session: Session, ids: readonly string[]): Promise<string[]> {
+  if (ids.length === 0) return []
+  const rows = await session.query<{ id: string }>(UNPACK_RUNS, [ids])
+  return rows.map(({ id }) => id)
+}
+
+const UNPACK_RUNS = `
+  with given as materialized (
+    select id from unnest($1::uuid[]) as given (id)
+    where not exists (select from {schema}.runs_open as r where r.id = given.id)
+  ),
+  locked as materialized (
+    select * from {schema}.lots where id = any(array(select ${LOT_OF_RUN} from given as run)) order by id for update
+  ),
+  ${UNPACK_GIVEN}`
+
+/**
+ * The same for lots that wait, so that limits can be held against each of their runs: those of each queue before which fewer than
+ * `limit` runs stand that have rows of their own.
+ */
+export async function unpackWaiting(
+  session: Session,
+  { queues, jobs, limit }: { queues: readonly string[]; jobs: readonly string[]; limit: number },
+): Promise<void> {
+  await session.query(UNPACK_WAITING, [queues, jobs, limit])
+}
+
+const UNPACK_WAITING = `
+  with locked as materialized (
+    select l.* from unnest($1::text[]) as q (queue) cross join lateral (
+      select * from {schema}.lots as l
+      where lease_token is null and queue = q.queue and job = any ($2) and (
+        select count(*) from (
+          select from {schema}.runs_open as r
+          where state in ('pending', 'retrying') and coalesce(lane, 0) = 0 and r.queue = l.queue
+            and (r.priority > l.priority or r.priority = l.priority and (r.eligible_at, r.id) < (l.eligible_at, l.id))
+          limit $3
+        ) as before_it
+      ) < $3
+      order by priority desc, eligible_at, id limit $3 for update skip locked
+    ) as l
+  ),
+  given as materialized (select unnest(runs) as id from locked),
+  ${UNPACK_GIVEN}`
+
+/**
+ * The same for lots whose leases have expired, some at a time: each of their runs is then taken from its worker. Never what the
+ * caller holds itself. Returns whether there was any.
+ */
+export async function unpackExpired(session: Session, held: readonly string[]): Promise<boolean> {
+  return (await session.query(UNPACK_EXPIRED, [session.now(), held])).length > 0
+}
+
+const UNPACK_EXPIRED = `
+  with locked as materialized (
+    select * from {schema}.lots
+    where lease_token is not null and lease_expires_at <= (select ${NOW}) and not runs && $2::uuid[]
+    order by lease_expires_at limit 10 for update skip locked
+  ),
+  given as materialized (select unnest(runs) as id from locked),
+  ${UNPACK_GIVEN}`

@@ -1,0 +1,45 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { type Clock, databaseClock } from '../../src/clock.js'
+import { createEscapement } from '../../src/index.js'
+import { freshSchemaName, sharedDatabase } from '../support/database.js'
+
+/** Whoever sleeps by it sleeps until he is woken. */
+const ENDLESS: Clock = {
+  ...databaseClock,
+  sleep: (_ms, signal) =>
+    new Promise((resolve) => {
+      if (signal.aborted) resolve()
+      else signal.addEventListener('abort', () => resolve())
+    }),
+}
+
+async function open() {
+  const schema = freshSchemaName()
+  const database = await sharedDatabase()
+  const escapement = await createEscapement({ database, schema, clock: ENDLESS })
+  onTestFinished(async () => {
+    await escapement.close()
+    await database.query(`drop schema if exists "${schema}" cascade`)
+  })
+  return escapement
+}
+
+/** Nobody else tells the worker that another may begin: neither the database nor the time. */
+it('a worker with places left is woken by the end of the run that a limit held others back for', async () => {
+  const escapement = await open()
+  const began: unknown[] = []
+  const all = new Promise<void>((resolve) => {
+    escapement.job('alone', {
+      concurrency: 1,
+      async handler({ input }) {
+        began.push(input)
+        await new Promise((done) => setTimeout(done, 20))
+        if (began.length === 3) resolve()
+      },
+    })
+  })
+  for (const input of [1, 2, 3]) await escapement.runs.enqueue('alone', input)
+  await escapement.start({ roles: ['worker'] })
+  await all
+  expect(began).toEqual([1, 2, 3])
+})
