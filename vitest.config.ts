@@ -30,7 +30,12 @@ export default defineConfig({
         test: {
           ...together,
           name: 'unit',
-          include: ['src/**/*.test.ts', 'dashboard/src/**/*.test.ts', 'test/*.test.ts'],
+          include: [
+            'src/**/*.test.ts',
+            'dashboard/src/**/*.test.ts',
+            'test/*.test.ts',
+            'test/docs/*.test.ts',
+          ],
         },
       },
       {

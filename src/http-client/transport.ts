@@ -7,7 +7,7 @@ export interface HttpClientOptions {
   /** Of the server, with the prefix if it is mounted under one: `http://127.0.0.1:4680`. */
   url: string
   /** As `escapement tokens create` made it; a server on this machine that has no tokens needs none. */
-  token?: string
+  token?: string | undefined
   /**
    * How long an answer may take, in milliseconds; `Infinity` for no limit.
    * @default 30000

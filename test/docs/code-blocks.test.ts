@@ -1,0 +1,77 @@
+import { execFile } from 'node:child_process'
+import fs from 'node:fs'
+import path from 'node:path'
+import { expect, it } from 'vitest'
+import { createProgram } from '../../src/cli/program.js'
+import build from '../support/build.js'
+import { commandsIn, mistakeIn } from './commands.js'
+import { modulesOf } from './modules.js'
+import { type Block, blocksOf, type Page, proseOf, readPages, root } from './pages.js'
+
+const pages = readPages('README.md', 'docs/guide', 'examples')
+
+it('TypeScript in the README and the guide compiles against what is shipped', async () => {
+  build()
+  const folder = path.join(root, 'test/docs/.blocks')
+  fs.rmSync(folder, { recursive: true, force: true })
+  const modules = pages.flatMap(modulesOf)
+  for (const { file, text } of modules) {
+    fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
+    fs.writeFileSync(path.join(folder, file), text)
+  }
+  const { stdout } = await compile()
+  const pageOf = new Map(modules.map(({ file, page }) => [file, page]))
+  const mistakes = stdout.replace(
+    /^test\/docs\/.blocks\/(.+?)\((\d+),\d+\): /gm,
+    (_, file: string, line: string) => `${pageOf.get(file) ?? file}:${line}: `,
+  )
+  expect(mistakes).toBe('')
+}, 120_000)
+
+it('JSON in the README and the guide is JSON', () => {
+  for (const { code } of blocks('json')) expect(() => JSON.parse(code), code).not.toThrow()
+})
+
+it('commands in the README and the guide exist, with their flags', () => {
+  const program = createProgram()
+  // What is typed on the page of the command line is typed by transcripts.test.ts, its mistakes included.
+  const scripts = blocks('sh', 'bash').map(({ code }) => code)
+  const lines = scripts.flatMap(commandsIn)
+  const inProse = pages.flatMap((page) =>
+    [...proseOf(page).matchAll(/`(?:npx )?(escapement [^`]+)`/g)].map(([, line]) => line!),
+  )
+  const mistakes = [...lines, ...inProse].flatMap((line) => mistakeIn(line, program) ?? [])
+  expect(mistakes).toEqual([])
+  expect(lines.length).toBeGreaterThan(20)
+})
+
+it('SQL in the README and the guide names what our schema has', () => {
+  const folder = path.join(root, 'src/store/migrations')
+  const migrations = fs.readdirSync(folder).map((file) => fs.readFileSync(path.join(folder, file), 'utf8'))
+  const made = migrations
+    .join('\n')
+    .matchAll(/create (?:or replace )?(?:table|view|function) \{schema\}\.(\w+)/g)
+  const known = new Set([...made].map(([, name]) => name))
+  const named = blocks('sql').flatMap(({ code }) => [...code.matchAll(/\bescapement\.(\w+)/g)])
+  expect(named.map(([, name]) => name).filter((name) => !known.has(name))).toEqual([])
+})
+
+function blocks(...languages: string[]): (Block & { page: Page })[] {
+  return pages.flatMap((page) =>
+    blocksOf(page)
+      .filter(({ language }) => languages.includes(language))
+      .map((block) => ({ ...block, page })),
+  )
+}
+
+function compile(): Promise<{ stdout: string }> {
+  const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
+  return new Promise((resolve) => {
+    execFile(
+      process.execPath,
+      [tsc, '-p', 'test/docs/tsconfig.blocks.json', '--pretty', 'false'],
+      { cwd: root },
+      (_, stdout) => resolve({ stdout }),
+    )
+  })
+}
