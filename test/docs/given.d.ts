@@ -34,10 +34,13 @@ declare global {
   const client: Client
   const customers: string[]
   const url: string
+  /** Of a run. */
+  const id: string
 
   function alert(...what: unknown[]): void
   function show(...what: unknown[]): void
   function readEverythingAgain(): void
+  function copyMail(mailbox: string): Promise<{ copied: number; errors: number }>
   function hasLicence(input: unknown): Promise<boolean>
   function isKnown(id: unknown): Promise<boolean>
   function makeReport(range: { from: string; to: string }): Promise<void>
