@@ -43,6 +43,7 @@ declare global {
   function copyMail(mailbox: string): Promise<{ copied: number; errors: number }>
   function hasLicence(input: unknown): Promise<boolean>
   function isKnown(id: unknown): Promise<boolean>
+  function makeReportFor(customer: string, until?: Date | null, signal?: AbortSignal): Promise<string>
   function makeReport(range: { from: string; to: string }): Promise<void>
   function syncMail(context: library.HandlerContext): Promise<void>
   function userOf(request: Request): Promise<{ mail: string; isOperator: boolean } | null>

@@ -14,7 +14,8 @@ export interface Module {
   text: string
 }
 
-const LANGUAGES = ['ts', 'tsx', 'js']
+/** What is `js` is how others do it. */
+const LANGUAGES = ['ts', 'tsx']
 const IMPORT = /^import (?:type )?([\w*{][^;]*?) from '([^']+)'[^\n]*$/gm
 
 export function modulesOf(page: Page): Module[] {
