@@ -19,9 +19,9 @@ it('TypeScript in the README and the guide compiles against what is shipped', as
     fs.mkdirSync(path.dirname(path.join(folder, file)), { recursive: true })
     fs.writeFileSync(path.join(folder, file), text)
   }
-  const { stdout } = await compile()
+  const said = await compile()
   const pageOf = new Map(modules.map(({ file, page }) => [file, page]))
-  const mistakes = stdout.replace(
+  const mistakes = said.replace(
     /^test\/docs\/.blocks\/(.+?)\((\d+),\d+\): /gm,
     (_, file: string, line: string) => `${pageOf.get(file) ?? file}:${line}: `,
   )
@@ -45,6 +45,14 @@ it('commands in the README and the guide exist, with their flags', () => {
   expect(lines.length).toBeGreaterThan(20)
 })
 
+it.each([
+  ['escapement schedule list', 'there is no escapement schedule'],
+  ['escapement schedules put nightly --crom "0 3 * * *"', 'escapement schedules put has no --crom'],
+  ['escapement schedules pause one two three', 'too many words for escapement schedules pause'],
+])('a command that there is not is found: %s', (line, mistake) => {
+  expect(mistakeIn(line, createProgram())).toContain(mistake)
+})
+
 it('SQL in the README and the guide names what our schema has', () => {
   const folder = path.join(root, 'src/store/migrations')
   const migrations = fs.readdirSync(folder).map((file) => fs.readFileSync(path.join(folder, file), 'utf8'))
@@ -64,14 +72,13 @@ function blocks(...languages: string[]): (Block & { page: Page })[] {
   )
 }
 
-function compile(): Promise<{ stdout: string }> {
+/** What the compiler says, and nothing if it is content. */
+function compile(): Promise<string> {
   const tsc = path.join(root, 'node_modules/typescript/bin/tsc')
+  const args = [tsc, '-p', 'test/docs/tsconfig.blocks.json', '--pretty', 'false']
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [tsc, '-p', 'test/docs/tsconfig.blocks.json', '--pretty', 'false'],
-      { cwd: root },
-      (_, stdout) => resolve({ stdout }),
+    execFile(process.execPath, args, { cwd: root }, (error, stdout, stderr) =>
+      resolve(error && stdout === '' ? `${error.message}${stderr}` : stdout),
     )
   })
 }
