@@ -1,6 +1,8 @@
-// Compiles src into dist and adds what the compiler leaves: the migrations, and an empty embedded database.
+// Compiles src into dist, takes away declarations that nobody can import, and adds what the compiler leaves: the
+// migrations, and an empty embedded database.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
+import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { brotliCompressSync, constants } from 'node:zlib'
 
@@ -14,6 +16,7 @@ for (const name of fs.existsSync(at('dist')) ? fs.readdirSync(at('dist')) : []) 
 const compiler = [at('node_modules/typescript/bin/tsc'), '-p', at('tsconfig.build.json')]
 const { status } = spawnSync(process.execPath, compiler, { stdio: 'inherit' })
 if (status !== 0) process.exit(status ?? 1)
+removeUnreachableDeclarations()
 fs.cpSync(at('src/store/migrations'), at('dist/store/migrations'), { recursive: true })
 fs.chmodSync(at('dist/cli/main.js'), 0o755)
 
@@ -30,3 +33,21 @@ await database.close()
 // A large window: most of its pages repeat the same catalogue.
 const params = { [constants.BROTLI_PARAM_QUALITY]: 9, [constants.BROTLI_PARAM_LGWIN]: 24 }
 fs.writeFileSync(at('dist/store/empty-database.tar.br'), brotliCompressSync(archive, { params }))
+
+/** Two of three declarations are of parts that no export mentions, and no type of an export either. */
+function removeUnreachableDeclarations() {
+  const reached = new Set()
+  const reach = (file) => {
+    if (reached.has(file)) return
+    reached.add(file)
+    for (const [, name] of fs.readFileSync(file, 'utf8').matchAll(/['"](\.{1,2}\/[^'"]+)\.js['"]/g)) {
+      reach(path.resolve(path.dirname(file), `${name}.d.ts`))
+    }
+  }
+  const { exports } = JSON.parse(fs.readFileSync(at('package.json'), 'utf8'))
+  for (const { types } of Object.values(exports)) if (types) reach(path.resolve(root, types))
+  for (const name of fs.readdirSync(at('dist'), { recursive: true })) {
+    const file = path.resolve(root, 'dist', name)
+    if (file.endsWith('.d.ts') && !reached.has(file)) fs.rmSync(file)
+  }
+}

@@ -1,4 +1,4 @@
-// The one gate: format, lint, types, exports, unused code, and all tests. Prints the seconds of each part, and ends
+// The one gate: format, lint, types, unused code, what is packed, and all tests. Prints the seconds of each part, and ends
 // with one line that counts the tests. It installs what it needs beyond `npm ci`.
 import { spawnSync } from 'node:child_process'
 import fs from 'node:fs'
@@ -18,8 +18,7 @@ const PARTS = [
   ['types', bin('tsc'), ['--noEmit']],
   ['types of the dashboard', bin('tsc'), ['--noEmit', '-p', 'dashboard']],
   ['unused code', bin('knip'), []],
-  ['exports', bin('publint'), ['--strict']],
-  ['types of exports', bin('attw'), ['--pack', '.', '--profile', 'esm-only']],
+  ['package', process.execPath, ['scripts/check-package.mjs']],
   ['tests', bin('vitest'), ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${results}`]],
 ]
 
