@@ -4,7 +4,6 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { pack } from './pack.mjs'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 
@@ -40,11 +39,28 @@ try {
   fs.rmSync(folder, { recursive: true, force: true })
 }
 
+function pack(destination) {
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
+  const args = ['pack', '--json', '--pack-destination', destination]
+  const { status, stdout, stderr } = spawnSync(npm, args, { cwd: root, encoding: 'utf8' })
+  if (status !== 0) throw new Error(`npm pack failed: ${stderr}`)
+  const [{ filename, size, unpackedSize, files }] = JSON.parse(stdout)
+  return {
+    tarball: path.join(destination, filename),
+    size,
+    unpackedSize,
+    files: files.map((file) => file.path),
+  }
+}
+
 function tooLarge({ size, unpackedSize, files }) {
   const figures = { size, unpackedSize, files: files.length }
   return Object.entries(figures)
     .filter(([name, figure]) => figure > LIMITS[name])
-    .map(([name, figure]) => `${name}: ${figure} is more than ${LIMITS[name]}, the limit in scripts/check-package.mjs`)
+    .map(
+      ([name, figure]) =>
+        `${name}: ${figure} is more than ${LIMITS[name]}, the limit in scripts/check-package.mjs`,
+    )
 }
 
 function unwanted({ files }) {
@@ -74,7 +90,9 @@ function wrapped(target) {
 
 /** Both say a lot where nothing is wrong. */
 function run(name, args) {
-  const { status, stdout, stderr } = spawnSync(path.join(root, 'node_modules/.bin', name), args, { encoding: 'utf8' })
+  const { status, stdout, stderr } = spawnSync(path.join(root, 'node_modules/.bin', name), args, {
+    encoding: 'utf8',
+  })
   console.log(status === 0 ? `${name} has no objection` : `${stdout}${stderr}`)
   return status === 0
 }

@@ -23,6 +23,7 @@ const files =
         'test/simulation',
         'test/behaviour/model',
         'test/behaviour/firing',
+        'test/processes/package',
       ]
 const projects = ['--project', 'processes', '--project', 'postgres']
 const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout', '7200000', ...files]
