@@ -303,3 +303,8 @@ describe('Fastify', () => {
     await app.close()
   })
 })
+
+it('the example for Next.js has put its schedule and published its job, while it served', async () => {
+  expect(await escapement.schedules.get('digest:nightly')).toMatchObject({ job: 'digest', state: 'active' })
+  expect(await escapement.jobs()).toContainEqual(expect.objectContaining({ name: 'digest' }))
+})

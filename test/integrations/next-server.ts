@@ -8,11 +8,16 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const packages = path.join(root, 'test/integrations/node_modules')
 
-/** Next.js in a process of its own, with this package as npm would install it. The checkout stays clean. */
+/**
+ * The example for Next.js, and what tests need besides, in a process of its own, with this package as npm would install it.
+ * The checkout stays clean.
+ */
 export async function startNext(
   env: Record<string, string>,
 ): Promise<{ url: string; close(): Promise<void> }> {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-next-'))
+  fs.cpSync(path.join(root, 'examples/next'), folder, { recursive: true })
+  fs.renameSync(path.join(folder, 'next.config.js'), path.join(folder, 'example.config.js'))
   fs.cpSync(path.join(root, 'test/integrations/next-app'), folder, { recursive: true })
   const installed = path.join(folder, 'node_modules/escapement')
   // A link to it would count as code of the application's own.
