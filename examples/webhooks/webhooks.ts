@@ -12,7 +12,7 @@ import { httpJob } from 'escapement'
 import { createHarness } from 'escapement/testing'
 import { Webhook } from 'standardwebhooks'
 
-const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'
+const secret = `whsec_${Buffer.from('a secret of this example alone').toString('base64')}`
 
 // What your customer runs.
 const webhook = new Webhook(secret)
