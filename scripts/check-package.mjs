@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url'
 const root = fileURLToPath(new URL('..', import.meta.url))
 
 /** A tenth more than it has. Who needs more raises them, and so sees it. */
-const LIMITS = { size: 2_450_000, unpackedSize: 4_300_000, files: 740 }
+const LIMITS = { size: 2_450_000, unpackedSize: 4_500_000, files: 780 }
 
 /** Nothing else belongs into it. */
 const WANTED = [

@@ -41,8 +41,8 @@ const invoice = h.job('invoice', {
       month,
     ])
     await tx.query('update billing.accounts set owed = owed + 30 where customer = $1', [scope])
-    // Both rows are written, and then something breaks: every other attempt.
-    if (attempts % 2 === 1) throw new Error(`the machine caught fire in attempt ${attempt}`)
+    // Both rows are written, and then something breaks, the first time.
+    if (attempt === 1) throw new Error('the machine caught fire')
   },
 })
 
