@@ -5,7 +5,7 @@ export const POINTS: Readonly<Record<string, string>> = {
   'locks what is due': 'and next_at is not null and kind = any($3)',
   'records a plan': "counted = c.counted + (c.kind = 'after'",
   'claims runs': "set state = 'running', attempt = r.attempt + 1",
-  'renews leases': 'select r.id, r.lease_token, held.lease_ms',
+  'renews leases': 'select r.id, r.lease_token from',
   'recovers leases': "then 'stale_lease' else 'lease_lost' end",
   'completes runs': "select ended.id, 'succeeded'",
   'writes failures': 'select ended.id, o.state',

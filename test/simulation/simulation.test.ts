@@ -186,12 +186,12 @@ describe('a simulation', () => {
 
 describe('a simulation of a mutant', () => {
   it.each([
-    ['cursors that move before the runs are inserted', mutants.cursorFirst, 4, /audit: missing/],
+    ['cursors that move before the runs are inserted', mutants.cursorFirst, 14, /audit: missing/],
     ['outcomes that no lease fences', mutants.withoutFence, 28, /unwitnessed: run .* succeeded/],
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,
-      41,
+      161,
       /unwitnessed: attempt .* its lease was/,
     ],
     ['chains that die', mutants.deadChains, 1, /dead: the cursor of chain/],
