@@ -187,7 +187,7 @@ describe('a simulation', () => {
 describe('a simulation of a mutant', () => {
   it.each([
     ['cursors that move before the runs are inserted', mutants.cursorFirst, 14, /audit: missing/],
-    ['outcomes that no lease fences', mutants.withoutFence, 28, /unwitnessed: run .* succeeded/],
+    ['outcomes that no lease fences', mutants.withoutFence, 38, /unwitnessed: run .* succeeded/],
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,
