@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { claimRuns } from '../../src/store/queries/claiming.js'
-import { lookAfterWorkers, registerWorker } from '../../src/store/queries/workers.js'
+import { lookAfterWorkers } from '../../src/store/queries/workers.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
+import { registerIdleWorker } from '../support/workers.js'
 
 const AT = Date.parse('2026-03-01T00:00:00Z')
 const [UNSEEN_MS, GRACE_MS, LEASE_MS] = [2_000, 3_000, 60_000]
@@ -29,17 +30,7 @@ async function opened({ sessionLock = FREE as string | null } = {}) {
     h.job(name, { handler: () => {} })
     await h.runs.enqueue(name, null)
   }
-  const register = (id: string, lock: string | null) =>
-    registerWorker(store, {
-      id,
-      host: 'h',
-      pid: 1,
-      version: '1',
-      queues: [],
-      jobs: [],
-      concurrency: 1,
-      sessionLock: lock,
-    })
+  const register = (id: string, lock: string | null) => registerIdleWorker(store, id, lock)
   const [first, second] = [randomUUID(), randomUUID()]
   await register(first, sessionLock)
   await register(second, null)

@@ -16,11 +16,12 @@ import {
 } from '../../src/store/queries/leases.js'
 import { listAtWork } from '../../src/store/queries/moving.js'
 import { type Outcome, recordOutcomes } from '../../src/store/queries/outcomes.js'
-import { lookAfterWorkers, registerWorker } from '../../src/store/queries/workers.js'
+import { lookAfterWorkers } from '../../src/store/queries/workers.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
+import { registerIdleWorker } from '../support/workers.js'
 
 const AT = Date.parse('2026-03-01T00:00:00Z')
 const LEASE_MS = 30_000
@@ -231,20 +232,9 @@ describe('runs that are asked for together', () => {
 
   it('of a worker that is gone are free soon', async () => {
     const { clock, store, workerId, claim, ask, recover } = await open()
-    const register = (id: string, sessionLock: string | null) =>
-      registerWorker(store, {
-        id,
-        host: 'h',
-        pid: 1,
-        version: '1',
-        queues: [],
-        jobs: [],
-        concurrency: 1,
-        sessionLock,
-      })
     const other = randomUUID()
-    await register(workerId, '4242')
-    await register(other, null)
+    await registerIdleWorker(store, workerId, '4242')
+    await registerIdleWorker(store, other, null)
     await ask(upTo(2))
     await claim(2)
     const look = () =>

@@ -1,0 +1,112 @@
+/** Claims where jobs have limits, which are held against single runs. */
+import { often } from '../often.js'
+import type { Session } from '../store.js'
+import {
+  CLOCK,
+  type Claim,
+  type ClaimableJob,
+  type ClaimedRow,
+  claimParams,
+  IN_LINE,
+  LEASE_PICKED,
+  PRIORITIES,
+  WAITING,
+} from './claim-parts.js'
+import { unpackWaiting } from './lots.js'
+
+/** Those of these jobs whose limits this transaction may count from here on. */
+export async function lockLimits(
+  session: Session,
+  schema: string,
+  limited: readonly ClaimableJob[],
+): Promise<ClaimableJob[]> {
+  const rows = await session.query<{ is_locked: boolean }>(
+    `select pg_try_advisory_xact_lock(hashtextextended(lock.name, 0)) as is_locked
+     from unnest($1::text[]) with ordinality as lock (name, position) order by lock.position`,
+    [limited.map(({ name }) => `${schema} claim ${name}`)],
+  )
+  return limited.filter((_, index) => rows[index]!.is_locked)
+}
+
+export async function claimLimited(session: Session, claim: Claim): Promise<ClaimedRow[]> {
+  // Limits are held against single runs.
+  const jobs = claim.jobs.map(({ name }) => name)
+  await unpackWaiting(session, { queues: claim.queues, jobs, limit: claim.limit })
+  return session.query<ClaimedRow>(CLAIM_LIMITED, [
+    ...claimParams(session, claim),
+    claim.jobs.map(({ concurrency }) => concurrency),
+    claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey)),
+  ])
+}
+
+/** What a run `o` is told apart by, of a job that works on one at a time for each. */
+const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
+  where asked.id = o.id and job.name = o.job and job.has_key)`
+
+const ORDER = `turn, ${IN_LINE}`
+
+/**
+ * A limit only takes candidates away: those of jobs that have no place left and of keys that are busy. Of the first tenfold
+ * of the others, which may be of one key, at least one can be picked; the next claim then passes its like over.
+ */
+const CLAIM_LIMITED = often(
+  'claim runs under limits',
+  `
+  with ${CLOCK},
+  job as materialized (
+    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key
+    from unnest($4::text[], $11::int[], $12::text[]) as job (name, concurrency, path)
+  ),
+  busy as materialized (
+    select o.job, case when job.has_key then asked.input #>> job.path end as key
+    from job
+    join (
+      select id, job from {schema}.runs_open where state = 'running'
+      union all
+      -- Of a worker for which the job has no limit.
+      select run.id, l.job from {schema}.lots as l cross join lateral unnest(l.runs) as run (id) where l.lease_token is not null
+    ) as o on o.job = job.name
+    join {schema}.runs_asked as asked on asked.id = o.id
+    where job.concurrency is not null or job.has_key
+  ),
+  place as materialized (
+    select name, concurrency - (select count(*) from busy where busy.job = job.name) as places from job
+    where concurrency is not null
+  ),
+  waiting as materialized (
+    select q.turn, run.*
+    from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
+      ${PRIORITIES}
+      select run.*
+      from level cross join lateral (
+        select o.id, o.job, o.priority, o.eligible_at, ${KEY} as key
+        from {schema}.runs_open as o
+        where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= (select now from clock)
+          and o.job = any(array(select name from job except select name from place where places <= 0))
+          and (o.job <> all(array(select name from job where has_key))
+            or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
+        order by o.eligible_at, o.id
+        limit $10 * 10
+        for update of o skip locked
+      ) as run
+      limit $10 * 10
+    ) as run
+  ),
+  of_keys as (
+    select *, key is null or row_number() over (partition by job, key order by ${ORDER}) = 1 as is_first_of_its_key
+    from waiting
+  ),
+  of_jobs as (
+    select of_keys.*, row_number() over (partition by job order by ${ORDER}) as number
+    from of_keys where is_first_of_its_key
+  ),
+  of_queues as (
+    select of_jobs.*, row_number() over (partition by turn order by ${ORDER}) as share
+    from of_jobs left join place on place.name = of_jobs.job
+    where place.places is null or of_jobs.number <= place.places
+  ),
+  picked as materialized (
+    select id from of_queues where share <= $10 order by ${ORDER} limit $9
+  ),
+  ${LEASE_PICKED}`,
+)
