@@ -337,4 +337,58 @@ describe('jobs with limits', () => {
     const { runs } = await h.runs.search({ state: 'succeeded', limit: 500 })
     expect(runs).toHaveLength(25)
   })
+
+  /** A worker of `noop`, which is free, and of `few`, of which one is at work at a time, or one for each key: it claims five. */
+  async function openWithFew(limits: { concurrency?: number; concurrencyKey?: string[] }) {
+    const opened = await open()
+    const { h, store, workerId } = opened
+    h.job('few', { handler: () => {} })
+    const common = { leaseMs: LEASE_MS, retry: { attempts: 3 }, onStale: 'retry' as const }
+    const jobs = [
+      { name: 'noop', ...common, concurrency: null, concurrencyKey: null },
+      { name: 'few', ...common, concurrency: null, concurrencyKey: null, ...limits },
+    ]
+    const claimFive = async () =>
+      (
+        await claimRuns(store, { workerId, leaseToken: randomUUID(), queues: ['default'], jobs, limit: 5 })
+      ).map(({ job, input }) => `${job} ${JSON.stringify(input)}`)
+    /** With rows of their own: each is asked for alone. */
+    const askFew = async (count: number, input: unknown) => {
+      for (let i = 0; i < count; i++) await h.runs.enqueue('few', input)
+    }
+    return { ...opened, claimFive, askFew }
+  }
+
+  it('let no lot wait behind runs of theirs for which there is no place', async () => {
+    const { ask, askFew, claimFive } = await openWithFew({ concurrency: 1 })
+    await askFew(10, 0)
+    expect(await claimFive()).toEqual(['few 0'])
+    await ask(upTo(2))
+    expect(await claimFive()).toEqual(['noop 0', 'noop 1'])
+  })
+
+  it('nor behind those of a key that is busy, not even of the same job', async () => {
+    const { h, ask, askFew, claimFive } = await openWithFew({ concurrencyKey: ['of'] })
+    await askFew(10, { of: 'a' })
+    expect(await claimFive()).toEqual(['few {"of":"a"}'])
+    await h.runs.enqueueMany('few', [{ input: { of: 'b' } }, { input: { of: 'c' } }])
+    await ask(upTo(1))
+    expect((await claimFive()).sort()).toEqual(['few {"of":"b"}', 'few {"of":"c"}', 'noop 0'])
+  })
+
+  it('nor behind runs that wait for a later time, however high they stand', async () => {
+    const { h, ask, claimFive } = await openWithFew({ concurrency: 1 })
+    for (let i = 0; i < 10; i++) await h.runs.enqueue('noop', 'later', { priority: 9, at: { in: '1 hour' } })
+    await ask(upTo(2))
+    expect(await claimFive()).toEqual(['noop 0', 'noop 1'])
+  })
+
+  it('leave the lots of a job without a place as they are', async () => {
+    const { h, lots, claimFive } = await openWithFew({ concurrency: 1 })
+    await h.runs.enqueueMany('few', [{ input: 1 }, { input: 2 }])
+    expect(await claimFive()).toEqual(['few 1'])
+    await h.runs.enqueueMany('few', [{ input: 5 }, { input: 6 }])
+    expect(await claimFive()).toEqual([])
+    expect(await lots()).toEqual([2])
+  })
 })

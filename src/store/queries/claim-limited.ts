@@ -11,8 +11,9 @@ import {
   LEASE_PICKED,
   PRIORITIES,
   WAITING,
+  WAITING_LOT,
 } from './claim-parts.js'
-import { unpackWaiting } from './lots.js'
+import { UNPACK_GIVEN } from './lots.js'
 
 /** Those of these jobs whose limits this transaction may count from here on. */
 export async function lockLimits(
@@ -29,33 +30,18 @@ export async function lockLimits(
 }
 
 export async function claimLimited(session: Session, claim: Claim): Promise<ClaimedRow[]> {
-  // Limits are held against single runs.
-  const jobs = claim.jobs.map(({ name }) => name)
-  await unpackWaiting(session, { queues: claim.queues, jobs, limit: claim.limit })
-  return session.query<ClaimedRow>(CLAIM_LIMITED, [
-    ...claimParams(session, claim),
-    claim.jobs.map(({ concurrency }) => concurrency),
-    claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey)),
-  ])
+  const concurrencies = claim.jobs.map(({ concurrency }) => concurrency)
+  const paths = claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey))
+  const names = claim.jobs.map(({ name }) => name)
+  await session.query(UNPACK_WAITING, [session.now(), names, concurrencies, paths, claim.queues, claim.limit])
+  return session.query<ClaimedRow>(CLAIM_LIMITED, [...claimParams(session, claim), concurrencies, paths])
 }
 
-/** What a run `o` is told apart by, of a job that works on one at a time for each. */
-const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
-  where asked.id = o.id and job.name = o.job and job.has_key)`
-
-const ORDER = `turn, ${IN_LINE}`
-
-/**
- * A limit only takes candidates away: those of jobs that have no place left and of keys that are busy. Of the first tenfold
- * of the others, which may be of one key, at least one can be picked; the next claim then passes its like over.
- */
-const CLAIM_LIMITED = often(
-  'claim runs under limits',
-  `
-  with ${CLOCK},
+/** The jobs of a worker, what is busy of those that have limits, and how many places are left. */
+const limitsOf = (names: string, concurrencies: string, paths: string) => `
   job as materialized (
     select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key
-    from unnest($4::text[], $11::int[], $12::text[]) as job (name, concurrency, path)
+    from unnest(${names}::text[], ${concurrencies}::int[], ${paths}::text[]) as job (name, concurrency, path)
   ),
   busy as materialized (
     select o.job, case when job.has_key then asked.input #>> job.path end as key
@@ -72,25 +58,67 @@ const CLAIM_LIMITED = often(
   place as materialized (
     select name, concurrency - (select count(*) from busy where busy.job = job.name) as places from job
     where concurrency is not null
+  )`
+
+const HAS_PLACE = `any(array(select name from job except select name from place where places <= 0))`
+
+/** What a run \`o\` is told apart by, of a job that works on one at a time for each. */
+const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
+  where asked.id = o.id and job.name = o.job and job.has_key)`
+
+/**
+ * The first so many runs of the queue \`q\` that wait, in their order. A limit only takes candidates away: those of jobs that have no
+ * place left and of keys that are busy, so that nobody else waits behind them.
+ */
+const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
+  ${PRIORITIES}
+  select run.*
+  from level cross join lateral (
+    select o.id, o.priority, o.eligible_at${columns}
+    from {schema}.runs_open as o
+    where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= (select now from clock)
+      and o.job = ${HAS_PLACE}
+      and (o.job <> all(array(select name from job where has_key))
+        or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
+    order by o.eligible_at, o.id
+    limit ${count}
+    ${lock}
+  ) as run
+  limit ${count}`
+
+/** Gives runs in lots rows of their own, as limits are held against single runs: those lots before which fewer than $6 others wait. */
+const UNPACK_WAITING = often(
+  'unpack lots',
+  `
+  with ${CLOCK}, ${limitsOf('$2', '$3', '$4')},
+  locked as materialized (
+    select l.*
+    from unnest($5::text[]) as q (queue)
+    left join lateral (select * from (${firstInLine('$6')}) as run offset $6 - 1) as edge on true
+    cross join lateral (
+      select * from {schema}.lots as l
+      where ${WAITING_LOT} and queue = q.queue and job = ${HAS_PLACE} and (
+        edge.id is null or l.priority > edge.priority
+        or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
+      )
+      order by priority desc, eligible_at, id limit $6 for update skip locked
+    ) as l
   ),
+  given as materialized (select unnest(runs) as id from locked),
+  ${UNPACK_GIVEN}`,
+)
+
+const ORDER = `turn, ${IN_LINE}`
+
+/** Of the first tenfold of those in line, which may be of one key, at least one can be picked; the next claim then passes its like over. */
+const CLAIM_LIMITED = often(
+  'claim runs under limits',
+  `
+  with ${CLOCK}, ${limitsOf('$4', '$11', '$12')},
   waiting as materialized (
     select q.turn, run.*
-    from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
-      ${PRIORITIES}
-      select run.*
-      from level cross join lateral (
-        select o.id, o.job, o.priority, o.eligible_at, ${KEY} as key
-        from {schema}.runs_open as o
-        where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= (select now from clock)
-          and o.job = any(array(select name from job except select name from place where places <= 0))
-          and (o.job <> all(array(select name from job where has_key))
-            or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
-        order by o.eligible_at, o.id
-        limit $10 * 10
-        for update of o skip locked
-      ) as run
-      limit $10 * 10
-    ) as run
+    from unnest($8::text[]) with ordinality as q (queue, turn)
+    cross join lateral (${firstInLine('$10 * 10', { columns: `, o.job, ${KEY} as key`, lock: 'for update of o skip locked' })}) as run
   ),
   of_keys as (
     select *, key is null or row_number() over (partition by job, key order by ${ORDER}) = 1 as is_first_of_its_key

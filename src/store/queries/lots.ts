@@ -14,7 +14,7 @@ const LOT_OF_RUN = `(
   )`
 
 /** Gives the runs `given` of the lots `locked` rows of their own, as they stand. */
-const UNPACK_GIVEN = `
+export const UNPACK_GIVEN = `
   run as materialized (
     select l.id as lot_id, run.id, run.place, given.id is not null as is_given
     from locked as l cross join lateral unnest(l.runs) with ordinality as run (id, place)
@@ -53,35 +53,6 @@ const UNPACK_RUNS = `
   locked as materialized (
     select * from {schema}.lots where id = any(array(select ${LOT_OF_RUN} from given as run)) order by id for update
   ),
-  ${UNPACK_GIVEN}`
-
-/**
- * The same for lots that wait, so that limits can be held against each of their runs: those of each queue before which fewer than
- * `limit` runs stand that have rows of their own.
- */
-export async function unpackWaiting(
-  session: Session,
-  { queues, jobs, limit }: { queues: readonly string[]; jobs: readonly string[]; limit: number },
-): Promise<void> {
-  await session.query(UNPACK_WAITING, [queues, jobs, limit])
-}
-
-const UNPACK_WAITING = `
-  with locked as materialized (
-    select l.* from unnest($1::text[]) as q (queue) cross join lateral (
-      select * from {schema}.lots as l
-      where lease_token is null and queue = q.queue and job = any ($2) and (
-        select count(*) from (
-          select from {schema}.runs_open as r
-          where state in ('pending', 'retrying') and coalesce(lane, 0) = 0 and r.queue = l.queue
-            and (r.priority > l.priority or r.priority = l.priority and (r.eligible_at, r.id) < (l.eligible_at, l.id))
-          limit $3
-        ) as before_it
-      ) < $3
-      order by priority desc, eligible_at, id limit $3 for update skip locked
-    ) as l
-  ),
-  given as materialized (select unnest(runs) as id from locked),
   ${UNPACK_GIVEN}`
 
 /**

@@ -9,7 +9,7 @@ export type Act = (escapement: Escapement, host: SimulatedHost) => Promise<strin
 
 /**
  * A verb each time, as chance has it, on a schedule that there is. Where one comes `every` so often, pauses last up to a day's worth of
- * that, and the timings that it puts yield about as often.
+ * that, and the timings that it puts yield about as often. What it adds ends after as long: it may be more than the workers can do.
  */
 export function randomVerbs(every: DurationInput): Act {
   const everyMs = durationToMs(every)
@@ -42,6 +42,7 @@ async function randomVerb(escapement: Escapement, host: SimulatedHost, everyMs: 
         input: schedule.input,
         timing: timing(),
         overlap: pick(['allow', 'skip', 'queue', 'replace']),
+        endAt: new Date(now + 24 * everyMs),
       }),
     rename: () => schedules.rename(name, `${name.replace(/~\d+$/, '')}~${below(100)}`),
     delete: () => schedules.delete(name, { runs: 'keep' }),
