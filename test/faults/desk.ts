@@ -173,6 +173,17 @@ export function createDesk({ escapement, library, history }: DeskSettings, user:
       untilHeard({ verb: 'enqueue', name: job, key }, () =>
         escapement.runs.enqueue(job, null, { key, queue }),
       ),
+    /** Once only: without keys nobody can ask again, and so what is not heard may have happened or not. */
+    enqueueMany: async (job: string, inputs: string[]) =>
+      void (await ask(
+        { verb: 'enqueue many', name: job, inputs },
+        () =>
+          escapement.runs.enqueueMany(
+            job,
+            inputs.map((input) => ({ input })),
+          ),
+        (runs) => ({ runIds: runs.map(({ id }) => id) }),
+      )),
     insertPost: (id: string, { publishAt, archiveAt }: { publishAt: number; archiveAt: number | null }) =>
       ask({ verb: 'insert', name: id }, () =>
         escapement.database.query(

@@ -37,6 +37,7 @@ export function startDriver(
     // What one user of many does at once is more than the others do.
     playUser(users, { user: 'user-of-many', roles: crowd, pace: 0.3 }, stopping),
     playEnqueuer(users, stopping),
+    playBulk(users, stopping),
     playSeldom(users, stopping),
     playAuthor(users, stopping),
   ]
@@ -129,6 +130,22 @@ async function playEnqueuer(users: Users, isStopping: () => boolean): Promise<vo
   for (let count = 0; !isStopping(); count++) {
     await desk.enqueue(random.pick(['quick', 'flaky', 'count', 'at-most-once']), `key-${count}`)
     await sleep(random.between(100, 600))
+  }
+}
+
+/** Asks for many direct runs at once, without keys: they wait together, and are cut, claimed and ended together. */
+async function playBulk(users: Users, isStopping: () => boolean): Promise<void> {
+  const random = createRandom(users.seed, 'bulk')
+  const desk = createDesk(users, 'bulk')
+  for (let count = 0; !isStopping(); count++) {
+    const job = random.pick(['quick', 'quick', 'flaky', 'slow', 'count', 'at-most-once', 'few'])
+    // Some are more than one lot.
+    const size = job === 'quick' && random.chance(0.1) ? 120 : random.between(2, 9)
+    await desk.enqueueMany(
+      job,
+      Array.from({ length: size }, (_, index) => `bulk-${count}-${index}`),
+    )
+    await sleep(random.between(500, 3_000))
   }
 }
 

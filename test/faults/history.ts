@@ -26,6 +26,8 @@ export interface VerbEntry extends Window {
   /** Of a pause that ends by itself. */
   until?: number
   key?: string
+  /** Of runs that are asked for together, and told apart by nothing else. */
+  inputs?: string[]
   /** One of several that one call was about, and not the first. */
   isEcho?: true
   answer: Answer

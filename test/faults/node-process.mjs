@@ -1,8 +1,8 @@
 /**
  * One process of the system under test. Its first argument holds, as JSON: `dist` (the library's folder), `database` (by way of its
  * proxy), `direct` (the server itself, for the witness's own clock), `witness` (its file), `seed`, `isPooled` (whether PgBouncer is
- * on its way), `hasOwnPool` (whether the library works on a pool that is the program's), and `isQuiet` (whether there is a worker
- * beside it that has hardly anything to do).
+ * on its way), `hasOwnPool` (whether the library works on a pool that is the program's), `isQuiet` (whether there is a worker
+ * beside it that has hardly anything to do), and `hasFew` (whether it has the job with a limit).
  *
  * Each start and each end of a handler is a line, synced, in its own file, outside of the system: what ran, under which lease, and
  * when by the database's clock.
@@ -13,7 +13,9 @@ import { pathToFileURL } from 'node:url'
 import pg from 'pg'
 import { openWitness } from './witnessing.mjs'
 
-const { dist, database, direct, witness, seed, isPooled, hasOwnPool, isQuiet } = JSON.parse(process.argv[2])
+const { dist, database, direct, witness, seed, isPooled, hasOwnPool, isQuiet, hasFew } = JSON.parse(
+  process.argv[2],
+)
 const { createEscapement, set } = await import(pathToFileURL(`${dist}/index.js`).href)
 const { witnessed, ready, close } = openWitness({ file: witness, direct })
 
@@ -94,6 +96,14 @@ escapement.job('count', {
       await sleep(100 * chanceOf(context.run.id, 'count'))
     }),
 })
+
+// Only some have it: the others claim without counting, also what these have put aside for themselves.
+if (hasFew)
+  escapement.job('few', {
+    ...PATIENT,
+    concurrency: 2,
+    handler: (context) => witnessed(context, () => sleep(100 + 500 * chanceOf(context.run.id, 'few'))),
+  })
 
 await escapement.transitions.declare('public.posts', {
   fields: {

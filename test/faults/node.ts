@@ -68,8 +68,10 @@ export async function startNode({ index, dist, folder, seed, direct, pooler }: N
     const isPooled = pooler !== null
     const hasOwnPool = index % 3 === 2
     const isQuiet = index % 3 === 0
+    const hasFew = index % 3 !== 1
     const files = { dist: node.dist, witness }
-    const facts = { ...files, database: proxy.url, direct, seed, isPooled, hasOwnPool, isQuiet }
+    const roles = { isPooled, hasOwnPool, isQuiet, hasFew }
+    const facts = { ...files, database: proxy.url, direct, seed, ...roles }
     child = spawn(process.execPath, [...SHORT_LIVED, '--import', clock, program, JSON.stringify(facts)], {
       env: { ...process.env, CLOCK_AHEAD_MS: String(clockAheadMs) },
       stdio: ['ignore', log, log, 'ipc'],

@@ -9,6 +9,7 @@ import type { Report } from './checks/finding.js'
 import { groupBy } from './checks/grouping.js'
 import { checkLanes } from './checks/lanes.js'
 import type { Ledger } from './checks/ledger.js'
+import { checkLimits } from './checks/limits.js'
 import { checkOccurrences, type OccurrenceCounts } from './checks/occurrences.js'
 import { checkStarts, type StartCounts } from './checks/starts.js'
 import { stormsOf } from './checks/storms.js'
@@ -47,6 +48,8 @@ export interface RecordCounts {
   witnesses: WitnessCounts
   /** Handlers of schedules whose runs may not overlap. */
   laned: number
+  /** Handlers of the job with a limit. */
+  limited: number
   chained: number
   breaks: number
   failedAttempts: number
@@ -80,6 +83,7 @@ export function checkRecords(records: Records, report: Report): RecordCounts {
     ),
     witnesses: checkWitnesses(witnesses, ledger, report),
     laned: checkLanes(cast, witnesses, ledger, report),
+    limited: checkLimits(witnesses, ledger, report),
     chained: checkChains(expected, ledger, { storms, horizon }, report),
     breaks: checkBreakers(expected, entries, ledger, faults, report),
     failedAttempts: checkAttempts(witnesses, ledger, { faults }, report),

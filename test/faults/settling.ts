@@ -22,6 +22,9 @@ const UNSETTLED = `
   from escapement.runs_open as o join escapement.runs_asked as a on a.id = o.id
   where a.created_at <= to_timestamp($1 / 1000.0)
   union all
+  select 'a lot', l.id::text, l.job || coalesce(' leased until ' || l.lease_expires_at, ' waiting') from escapement.lots as l
+  where l.eligible_at <= to_timestamp($1 / 1000.0)
+  union all
   select 'a row that is due', id, status from public.posts
   where (status = 'draft' and publish_at <= clock_timestamp()) or (status <> 'archived' and archive_at <= clock_timestamp())
      or greatest(publish_at, archive_at) > clock_timestamp()`

@@ -30,6 +30,7 @@ export function tableOf(report: OrdealReport, { seed, folder }: { seed: number; 
     ['counted in a transaction', report.counted],
     ['links of after chains', report.chained],
     ['runs that may not overlap', report.laned],
+    ['runs of a job with two places', report.limited],
     ['breaks of schedules', report.breaks],
     ['attempts that failed', report.failedAttempts],
     ['lost', found('lost')],

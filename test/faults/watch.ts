@@ -30,10 +30,14 @@ const OVERDUE = `
   select (extract(epoch from clock_timestamp()) * 1000)::float8 as at,
     (select count(*)::int from escapement.cursors as c join escapement.schedules as s on s.id = c.schedule_id
      where s.state = 'active' and c.wake_at < clock_timestamp() - interval '1.5 seconds') as cursors,
-    (select count(*)::int from escapement.runs_open
-     where state = 'running' and lease_expires_at < clock_timestamp() - interval '1.5 seconds') as leases,
-    (select count(*)::int from escapement.runs_open
-     where state <> 'running' and coalesce(lane, 0) = 0 and eligible_at < clock_timestamp() - interval '3 seconds') as waiting`
+    (select count(*)::int from (
+       select lease_expires_at from escapement.runs_open where state = 'running'
+       union all select lease_expires_at from escapement.lots
+     ) as leased where lease_expires_at < clock_timestamp() - interval '1.5 seconds') as leases,
+    (select count(*)::int from (
+       select job, eligible_at from escapement.runs_open where state <> 'running' and coalesce(lane, 0) = 0
+       union all select job, eligible_at from escapement.lots where lease_token is null
+     ) as waiting where job <> 'few' and eligible_at < clock_timestamp() - interval '3 seconds') as waiting`
 
 export function startWatch(world: World, file: string): Watch {
   const looks = openJournal<Look>(file)

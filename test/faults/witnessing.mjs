@@ -50,7 +50,12 @@ export function openWitness({ file: name, direct }) {
   async function lookAt(run) {
     const row = await ask(
       `select extract(epoch from clock_timestamp()) * 1000 as now, r.attempt, r.lease_token
-       from (values (1)) as one left join escapement.runs_open as r on r.id = $1 and r.state = 'running'`,
+       from (values (1)) as one left join (
+         select attempt, lease_token from escapement.runs_open where id = $1 and state = 'running'
+         union all
+         select 1, lease_token from escapement.lots
+         where lease_token is not null and last_id >= $1 and id <= $1 and $1::uuid = any (runs)
+       ) as r on true`,
       [run],
     )
     return row && { now: Number(row.now), attempt: row.attempt, lease: row.lease_token }

@@ -10,6 +10,7 @@ export interface RunRow {
   trigger: string
   job: string
   key: string | null
+  input: unknown
   state: string
   attempt: number
   lease: string | null
@@ -67,7 +68,7 @@ export async function readLedger({ query }: Pick<World, 'query'>): Promise<Ledge
   )
   return {
     runs: await query<RunRow>(
-      `select id, schedule_id as "scheduleId", scope, ${ms('plan_time')} as "planTime", trigger, job, key, state, attempt,
+      `select id, schedule_id as "scheduleId", scope, ${ms('plan_time')} as "planTime", trigger, job, key, input, state, attempt,
          lease_token as lease, ${ms('created_at')} as "createdAt", ${ms('finished_at')} as "finishedAt", error_code as "errorCode", result
        from escapement.runs`,
     ),

@@ -71,6 +71,7 @@ export function createPerfectRun(): Records {
       trigger: 'scheduled',
       job,
       key: null,
+      input: null,
       state: 'succeeded',
       attempt: 1,
       lease: null,
@@ -111,6 +112,7 @@ export function createPerfectRun(): Records {
   }
   playAfter(cast.find(({ name }) => name === 'after-0')!)
   playDirect()
+  playTogether()
   entries.push({ type: 'fault', number: 0, kind: 'kill a process', target: 'node-0', ...FAULT })
   return {
     cast,
@@ -221,5 +223,22 @@ export function createPerfectRun(): Records {
       succeed(run, { attempt: 2, start: T + 26_100, ms: 4_000 })
       stale.holds = run.lease
     }
+  }
+
+  /** Asked for together without keys, of which two may be at work at once; and some of which nobody heard whether they were taken. */
+  function playTogether(): void {
+    const together = [1, 2, 3].map((number) =>
+      add(null, 'few', T + 40_000, { trigger: 'direct', input: `few-${number}` }),
+    )
+    together.forEach(
+      (run, index) => void succeed(run, { start: run.createdAt + 50 + 600 * Math.max(0, index - 1) }),
+    )
+    const runIds = together.map(({ id }) => id)
+    ask('enqueue many', 'few', 40_000, { inputs: ['few-1', 'few-2', 'few-3'], runIds })
+    for (const number of [1, 2]) {
+      succeed(add(null, 'quick', T + 41_000, { trigger: 'direct', input: `heard-${number}` }))
+    }
+    ask('enqueue many', 'quick', 41_000, { inputs: ['heard-1', 'heard-2'], answer: 'unknown' })
+    ask('enqueue many', 'quick', 42_000, { inputs: ['unheard-1', 'unheard-2'], answer: 'unknown' })
   }
 }

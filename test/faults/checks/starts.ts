@@ -2,6 +2,7 @@ import type { Role } from '../cast.js'
 import { at, type Report } from './finding.js'
 import { isLaned } from './lanes.js'
 import type { Ledger } from './ledger.js'
+import { LIMITED_JOB } from './limits.js'
 import type { Storms } from './storms.js'
 import { firstStarts, type Witnesses } from './witnesses.js'
 
@@ -26,7 +27,7 @@ export function checkStarts(
     const name = names.get(scheduleId ?? '') ?? ''
     const start = starts.get(id)
     // Those that wait for each other begin when they may; one that never began is the matter of its end.
-    if (start === undefined || createdAt > horizon || laned.has(name)) continue
+    if (start === undefined || createdAt > horizon || laned.has(name) || job === LIMITED_JOB) continue
     if (storms.isPeaceful(createdAt)) {
       counts.inPeace += 1
       counts.longestMs = Math.max(counts.longestMs, start - createdAt)

@@ -18,6 +18,8 @@ const named = ({ ledger }: Records, name: string) =>
 const at = (records: Records, name: string, second: number) =>
   named(records, name).find(({ planTime }) => planTime === T + second * 1000)!
 
+const together = ({ ledger }: Records, input: string) => ledger.runs.find((run) => run.input === input)!
+
 /** A run that never was: its row, and what its handler would have written. */
 function remove(records: Records, runs: readonly RunRow[]): void {
   const gone = new Set(runs.map(({ id }) => id))
@@ -274,6 +276,43 @@ const TAMPERINGS: Record<string, [Finding['kind'], RegExp, (records: Records) =>
     /in the scope nowhere/,
     (records) => {
       records.ledger.runs.push({ ...at(records, 'each-0', 60), id: 'x', scope: 'nowhere' })
+    },
+  ],
+  'of runs that were asked for together one is missing': [
+    'lost',
+    /promised this run/,
+    (records) => remove(records, [together(records, 'few-2')]),
+  ],
+  'of runs that were asked for together, and of which nobody heard, one is missing': [
+    'lost',
+    /1 are there of 2 runs of quick/,
+    (records) => remove(records, [together(records, 'heard-2')]),
+  ],
+  'of runs that were asked for together one is there twice': [
+    'doubled',
+    /2 runs of few few-2/,
+    (records) => {
+      records.ledger.runs.push({ ...together(records, 'few-2'), id: 'x' })
+    },
+  ],
+  'a direct run without a key that nobody asked for': [
+    'unexpected',
+    /without a key that nobody/,
+    (records) => {
+      records.ledger.runs.push({ ...together(records, 'few-2'), id: 'x', input: 'unasked' })
+    },
+  ],
+  'a run that was asked for together with others is of another job': [
+    'unexpected',
+    /is one of slow/,
+    (records) => Object.assign(together(records, 'heard-2'), { job: 'slow' }),
+  ],
+  'more are at work than a job has places': [
+    'overlap',
+    /a run of few began/,
+    (records) => {
+      const { id } = together(records, 'few-3')
+      for (const line of records.witnesses.lines) if (line.run === id) line.database! -= 600
     },
   ],
   'a scheduled run without a plan time': [
