@@ -184,6 +184,8 @@ export function createScheduler(parts: {
   async function run(): Promise<void> {
     let backoffMs = FIRST_BACKOFF_MS
     let busyMs = FIRST_BUSY_MS
+    // Where nothing is known to be due, one look comes first: it is all that an idle scheduler asks.
+    let isDue = false
     pulse.begin()
     while (!stopping) {
       pulse.beat()
@@ -191,16 +193,24 @@ export function createScheduler(parts: {
         minutes.look()
         const hasMoreUpkeep = await upkeep.step()
         pulse.beat()
-        await tickWhileDue()
+        if (isDue) await tickWhileDue()
         backoffMs = FIRST_BACKOFF_MS
         pulse.passed(0)
-        if (hasMoreUpkeep) continue
-        const ms = (await msUntilWake(store, takeable())) ?? maxSleepMs
+        if (hasMoreUpkeep) {
+          isDue = true
+          continue
+        }
+        const ms = (await msUntilWake(store, takeable())) ?? Number.POSITIVE_INFINITY
+        if (ms <= 0 && !isDue) {
+          isDue = true
+          continue
+        }
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
         const sleepMs = ms > 0 ? Math.min(ms, maxSleepMs) : busyMs
         pulse.passed(sleepMs)
-        await wait.sleep(sleepMs)
+        const isWoken = await wait.sleep(sleepMs)
+        isDue = ms === sleepMs && !isWoken
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS)
           logger.error({ err: error }, 'the scheduler waits for the database')

@@ -11,6 +11,8 @@ import type { Registration } from './registration.js'
 
 /** How often a worker says that it lives, and looks whether others do. */
 const WATCH_EVERY_MS = 1_500
+/** The same of one that has nothing to do, and nobody to look after. */
+const ALONE_EVERY_MS = 5_000
 /** Somewhat longer than that: who lives is seen more often. */
 const UNSEEN_MS = 1_800
 /**
@@ -47,6 +49,7 @@ export function createWatch(parts: {
   const { store, workerId, registration, leases, bus, logger, rules } = parts
   const { elapsedMs } = parts.clock
   let lookedAtMs = Number.NEGATIVE_INFINITY
+  let everyMs = WATCH_EVERY_MS
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
   async function recover(held: readonly string[]): Promise<void> {
@@ -72,12 +75,12 @@ export function createWatch(parts: {
     recover,
     async look(running, held) {
       // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
-      const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - WATCH_EVERY_MS, 0), EVER_MS)
-      const { lost, msUntilLost, hasExpired, isAsTold } = await lookAfterWorkers(store, {
+      const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - everyMs, 0), EVER_MS)
+      const { lost, msUntilLost, hasExpired, isAlone, isAsTold } = await lookAfterWorkers(store, {
         id: workerId,
         running,
         sessionLock: registration.publishedLock(),
-        unseenMs: UNSEEN_MS + heldUpMs,
+        unseenMs: UNSEEN_MS + everyMs - WATCH_EVERY_MS + heldUpMs,
         graceMs: GRACE_OF_THE_LOST_MS,
       })
       lookedAtMs = elapsedMs()
@@ -89,9 +92,10 @@ export function createWatch(parts: {
       if (!isAsTold) await comeBack()
       if (hasExpired) await recover(held)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
-      const untilGraceEndsMs = graceEndsAtMs > elapsedMs() ? graceEndsAtMs - elapsedMs() : WATCH_EVERY_MS
+      everyMs = isAlone && running === 0 ? ALONE_EVERY_MS : WATCH_EVERY_MS
+      const untilGraceEndsMs = graceEndsAtMs > elapsedMs() ? graceEndsAtMs - elapsedMs() : everyMs
       // Not left for the next turn: recovery is to take seconds.
-      return Math.min(WATCH_EVERY_MS, untilGraceEndsMs + SLACK_MS, (msUntilLost ?? WATCH_EVERY_MS) + SLACK_MS)
+      return Math.min(everyMs, untilGraceEndsMs + SLACK_MS, (msUntilLost ?? everyMs) + SLACK_MS)
     },
   }
 }

@@ -49,6 +49,8 @@ interface LookAtWorkers {
   /** Until one whose lock is free may count as lost, unless it is seen; null where there is none. */
   msUntilLost: number | null
   hasExpired: boolean
+  /** Whether no other worker was seen of late. */
+  isAlone: boolean
   /** Whether the others know this worker as it has told them: its row is there, and nobody took it for lost. */
   isAsTold: boolean
 }
@@ -68,6 +70,7 @@ export async function lookAfterWorkers(
     lost: LostWorker[] | null
     ms_until_lost: number | null
     has_expired: boolean
+    is_alone: boolean
     is_as_told: boolean
   }>(LOOK_AFTER_WORKERS, [
     session.now(),
@@ -81,6 +84,7 @@ export async function lookAfterWorkers(
     lost: row!.lost ?? [],
     msUntilLost: row!.ms_until_lost,
     hasExpired: row!.has_expired,
+    isAlone: row!.is_alone,
     isAsTold: row!.is_as_told,
   }
 }
@@ -148,6 +152,9 @@ const LOOK_AFTER_WORKERS = often(
     exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock))
       or exists (select from {schema}.lots where lease_token is not null and lease_expires_at <= (select now from clock))
       as has_expired,
+    not exists (
+      select from {schema}.workers as w, clock where w.id <> $2 and w.seen_at > clock.now - interval '1 minute'
+    ) as is_alone,
     coalesce((select is_as_told from seen), false) as is_as_told`,
 )
 
