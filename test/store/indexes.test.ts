@@ -6,7 +6,7 @@ import { listChanges, listContents } from '../../src/store/queries/changes.js'
 import { listExpiredLeases, listFailing, listUntaken } from '../../src/store/queries/run-symptoms.js'
 import { listBroken, listOverdue, listUnplannable } from '../../src/store/queries/schedule-symptoms.js'
 import { listSchedules } from '../../src/store/queries/schedules.js'
-import { listUnseenHolders } from '../../src/store/queries/workers.js'
+import { listUnseenHolders, lookAfterWorkers } from '../../src/store/queries/workers.js'
 import { countNewerZoneData } from '../../src/store/queries/zone-data.js'
 import type { Session } from '../../src/store/store.js'
 import { createHarness } from '../../src/testing/harness.js'
@@ -53,17 +53,20 @@ beforeAll(async () => {
 
 interface Plan {
   'Actual Loops': number
+  'Actual Rows': number
   'Rows Removed by Filter'?: number
   'Rows Removed by Join Filter'?: number
   Plans?: Plan[]
 }
 
-/** How many rows the statements of a question read and threw away. */
-async function passedOver(ask: (session: Session) => Promise<unknown>): Promise<number> {
-  const removed = (plan: Plan): number =>
-    ((plan['Rows Removed by Filter'] ?? 0) + (plan['Rows Removed by Join Filter'] ?? 0)) *
-      plan['Actual Loops'] +
-    (plan.Plans ?? []).map(removed).reduce((sum, rows) => sum + rows, 0)
+/** Of all steps of the statements by which a question is asked. */
+async function sumOf(
+  ask: (session: Session) => Promise<unknown>,
+  rowsOf: (step: Plan) => number,
+  answer: object[] = [],
+): Promise<number> {
+  const sum = (step: Plan): number =>
+    rowsOf(step) * step['Actual Loops'] + (step.Plans ?? []).map(sum).reduce((all, rows) => all + rows, 0)
   let total = 0
   await ask({
     now: () => NOW,
@@ -71,12 +74,16 @@ async function passedOver(ask: (session: Session) => Promise<unknown>): Promise<
       const [row] = await query(`explain (analyze, format json) ${text}`, params)
       const explained = row!['QUERY PLAN'] as string | [{ Plan: Plan }]
       const [{ Plan: plan }] = typeof explained === 'string' ? JSON.parse(explained) : explained
-      total += removed(plan)
-      return []
+      total += sum(plan)
+      return answer as never[]
     },
   })
   return total
 }
+
+/** How many rows are read and thrown away. */
+const passedOver = (ask: (session: Session) => Promise<unknown>) =>
+  sumOf(ask, (step) => (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0))
 
 const page = { after: '', limit: 100 }
 const bounds = { limit: 20, most: 1_000 }
@@ -108,4 +115,28 @@ describe('what is asked for is found without reading past much else', () => {
     // As many as a page holds, where every other schedule is one that was asked for.
     expect(await passedOver(ask)).toBeLessThan(150)
   })
+})
+
+it('who looks after workers reads open runs once, though none were there when they were last counted', async () => {
+  const fill = (count: number) =>
+    query(
+      `insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at, attempt, worker_id, lease_token, lease_expires_at,
+         max_attempts, fails_when_stale)
+       select gen_random_uuid(), 'noop', 'default', 0, 'running', '2026-03-01', 1, gen_random_uuid(), gen_random_uuid(), '2026-03-02', 3,
+         false
+       from generate_series(1, $1::int)`,
+      [count],
+    )
+  await fill(4_000)
+  await query('delete from {schema}.runs_open')
+  for (const table of ['runs_open', 'workers']) await query(`analyze {schema}.${table}`)
+  await fill(1_000)
+  const look = { id, running: 0, sessionLock: null, unseenMs: 2_000, graceMs: 3_000 }
+  // All of them once for each would be a million.
+  const rows = await sumOf(
+    (s) => lookAfterWorkers(s, look),
+    (step) => step['Actual Rows'],
+    [{}],
+  )
+  expect(rows).toBeLessThan(10_000)
 })

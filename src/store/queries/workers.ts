@@ -89,9 +89,15 @@ export async function lookAfterWorkers(
   }
 }
 
+/** Mostly nobody is: then nothing else is read. */
+const ANY_LOST = '(select count(*) from lost) > 0'
+
 /**
  * Two that find each other lost must not wait for each other: each locks its own row first, and passes over rows that
  * are locked, for who is being seen lives, and a run that is being written is not abandoned.
+ *
+ * What is shortened is named by arrays, which are made once and lead to the primary key. Joined, it was looked for anew for each
+ * open run wherever the planner took the tables for empty, as those of a queue are whenever they are analysed.
  */
 const LOOK_AFTER_WORKERS = often(
   'look after workers',
@@ -127,22 +133,22 @@ const LOOK_AFTER_WORKERS = often(
   shortened as (
     update {schema}.runs_open set lease_expires_at = clock.grace_ends_at
     from clock
-    where id in (
+    where id = any(array(
       select r.id from {schema}.runs_open as r, lost, clock
-      where r.worker_id = lost.id and r.state = 'running' and r.lease_expires_at > clock.grace_ends_at
+      where ${ANY_LOST} and r.worker_id = lost.id and r.state = 'running' and r.lease_expires_at > clock.grace_ends_at
         and not r.fails_when_stale
       for update of r skip locked
-    )
+    ))
   ),
   shortened_lots as (
     update {schema}.lots set lease_expires_at = clock.grace_ends_at
     from clock
-    where id in (
+    where id = any(array(
       select l.id from {schema}.lots as l, lost, clock
-      where l.worker_id = lost.id and l.lease_token is not null and l.lease_expires_at > clock.grace_ends_at
+      where ${ANY_LOST} and l.worker_id = lost.id and l.lease_token is not null and l.lease_expires_at > clock.grace_ends_at
         and not l.fails_when_stale
       for update of l skip locked
-    )
+    ))
   )
   select (select json_agg(lost) from lost) as lost,
     (
