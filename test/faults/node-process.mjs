@@ -44,6 +44,8 @@ ownPool?.on('error', () => {})
 const escapement = await createEscapement({
   database: ownPool ?? database,
   logger,
+  // More than run at once in a storm: how many a worker has places for is not what is tried here.
+  worker: { concurrency: 30 },
   sweeper: { wake: true, interval: '2 seconds' },
 })
 
