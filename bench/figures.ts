@@ -18,11 +18,21 @@ export async function measure(rounds: number, work: () => Promise<unknown>): Pro
   return times
 }
 
+/** The value below which such a share of all lies. */
+export function percentile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort()
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+}
+
+/** The median. */
+export function middle(values: readonly number[]): number {
+  return percentile(values, 0.5)
+}
+
 /** The median, and between which ends all values lie. */
 export function spread(values: readonly number[], digits = 0): string {
-  const sorted = [...values].sort((a, b) => a - b)
-  const [low, middle, high] = [sorted[0]!, sorted[Math.floor(sorted.length / 2)]!, sorted.at(-1)!]
-  return `${inEnglish(middle, digits)} (${inEnglish(low, digits)}–${inEnglish(high, digits)})`
+  const [low, high] = [percentile(values, 0), percentile(values, 1)]
+  return `${inEnglish(middle(values), digits)} (${inEnglish(low, digits)}–${inEnglish(high, digits)})`
 }
 
 export function inEnglish(value: number, digits = 0): string {

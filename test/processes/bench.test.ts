@@ -1,3 +1,6 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
 import { expect, it } from 'vitest'
 import { benchEnqueue, QUICK as ENQUEUE } from '../../bench/enqueue.js'
 import { benchFire, QUICK as FIRE } from '../../bench/fire.js'
@@ -62,10 +65,19 @@ it('the bench of the layouts of runs runs, and each of them drains', async () =>
   ])
 }, 120_000)
 
-it('the bench of growth runs', async () => {
+it('the bench of growth runs, compares each size with the smallest, and draws where it is told to', async () => {
   const lines: string[] = []
-  await benchGrowth(GROWTH, (line) => lines.push(line))
-  expect(lines).toHaveLength(2)
+  const pictures = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-pictures-'))
+  await benchGrowth(GROWTH, (line) => lines.push(line), pictures)
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    '1,000 finished',
+    '2,000 finished',
+    '1,000 schedules, 500 of them due',
+    '2,000 schedules, 500 of them due',
+  ])
+  expect(lines[3]).toMatch(/, [\d.]+ × that with 1,000$/)
+  expect(fs.readdirSync(pictures).sort()).toEqual(['growth-drain.svg', 'growth-firing.svg'])
+  fs.rmSync(pictures, { recursive: true })
 }, 120_000)
 
 it('the bench of lists runs, and finds what it filled in', async () => {
