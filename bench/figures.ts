@@ -18,10 +18,10 @@ export async function measure(rounds: number, work: () => Promise<unknown>): Pro
   return times
 }
 
-/** The value below which such a share of all lies. */
+/** The value below which such a share of all lies; NaN where there are none. */
 export function percentile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort()
-  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]!
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN
 }
 
 /** The median. */

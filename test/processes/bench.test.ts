@@ -9,6 +9,8 @@ import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchLists, QUICK as LISTS } from '../../bench/lists.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
+import { judge, type Sample } from '../../bench/soak/verdict.js'
+import { QUICK as SOAK, soak } from '../../bench/soak.js'
 import { benchTransitions, QUICK as TRANSITIONS } from '../../bench/transitions.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
@@ -106,4 +108,44 @@ it('the bench of transitions runs, every row that is due is changed, and each st
     'apply plans',
     'written two seconds before it is due while the sweeper sleeps, 1 times',
   ])
+})
+
+it('the soak runs, with kills and a stranger, nothing is lost, and it draws where it is told to', async () => {
+  const lines: string[] = []
+  const pictures = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-pictures-'))
+  const { signal } = new AbortController()
+  expect(await soak(SOAK, { print: (line) => lines.push(line), signal, pictures })).toEqual([])
+  expect(lines.filter((line) => line.startsWith('| '))).toHaveLength(2 + 4)
+  expect(lines.at(-1)).toMatch(/^audit: \d+ plan times of \d+ schedules, 0 findings; /)
+  expect(fs.readdirSync(pictures).sort()).toEqual(['soak-bloat.svg', 'soak-lateness.svg', 'soak-sizes.svg'])
+  fs.rmSync(pictures, { recursive: true })
+}, 120_000)
+
+it('a soak that is stopped ends at once', async () => {
+  const stopping = new AbortController()
+  const stopped = soak(SOAK, { print: () => stopping.abort(), signal: stopping.signal })
+  await expect(stopped).rejects.toThrow(/abort/)
+}, 120_000)
+
+it('a soak is judged by its quarters, away from kills and from the stranger', () => {
+  const table = { rows: 1_000, dead: 1_000, tableBytes: 1e6, indexBytes: 1e6 }
+  const tables = { runs_open: table, lots: table, cursors: table, runs_asked: table, runs_ended: table }
+  const course = (sampleAt: (n: number) => Partial<Sample>) =>
+    Array.from({ length: 40 }, (_, n) => ({
+      ...{ minute: n, done: 1_000, backlog: 0, ended: n, tables, isNearKill: false, isWithStranger: false },
+      lateness: { p50: 5, p99: 50 },
+      ...sampleAt(n),
+    }))
+  const late = { p50: 5, p99: 5_000 }
+  expect(judge(course(() => ({})))).toEqual({ latenessRatio: 1, isFlat: true, bloat: [] })
+  expect(judge(course((n) => (n % 6 === 0 ? { isNearKill: true, lateness: late } : {}))).isFlat).toBe(true)
+  expect(judge(course((n) => ({ lateness: { p50: 5, p99: 50 + 5 * n } }))).isFlat).toBe(false)
+  const growing = (n: number) => ({ ...table, dead: 10_000 * n, indexBytes: 2e6 * (1 + n) })
+  const withOpen = course((n) => ({ tables: { ...tables, runs_open: growing(n) } }))
+  expect(judge(withOpen).bloat).toEqual([
+    'runs_open has 350,000 dead rows, after 50,000 at first',
+    'runs_open grew from 60.1 to 77.2 MB in the last quarter',
+  ])
+  const withEnded = course((n) => ({ tables: { ...tables, runs_ended: growing(n) } }))
+  expect(judge(withEnded).bloat).toEqual(['the indexes of runs_ended take 80,000 bytes a row, after 20,000'])
 })

@@ -1,0 +1,64 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { inEnglish } from '../figures.js'
+import type { Load } from './load.js'
+import type { Processes } from './processes.js'
+import type { Watcher } from './watching.js'
+
+export interface Parts {
+  load: Load
+  processes: Processes
+  watcher: Watcher
+}
+
+export interface Steps {
+  /** Runs in a second, at first; each step has two fifths more, up to `most`. */
+  first: number
+  most: number
+  stepMs: number
+  /** Between what was kept up with and what was not: so often is the middle tried. */
+  halvings: number
+  /** In seconds of the load: whoever keeps up has no more than this lying before him. */
+  waitingS: number
+}
+
+const GROWTH = 1.4
+const DRAIN_POLL_MS = 200
+
+/** The highest rate of the load that the system keeps up with. Whatever fails once is tried again: the machine may have been busy. */
+export async function findMaximum(
+  { load, processes, watcher }: Parts,
+  { first, most, stepMs, halvings, waitingS }: Steps,
+  { print, signal }: { print: (line: string) => void; signal: AbortSignal },
+): Promise<number> {
+  async function keepsUp(rate: number): Promise<boolean> {
+    await load.setRate(rate)
+    await sleep(stepMs, undefined, { signal })
+    load.asked()
+    processes.takeLateness()
+    const lying = (await watcher.backlog()) + load.unanswered()
+    const isKeptUp = lying <= rate * waitingS
+    print(`${inEnglish(rate)} runs/s: ${inEnglish(lying)} wait${isKeptUp ? '' : ', which is too much'}`)
+    if (!isKeptUp) await drain()
+    return isKeptUp
+  }
+
+  async function drain(): Promise<void> {
+    load.rest()
+    while ((await watcher.backlog()) + load.unanswered() > first) {
+      load.asked()
+      await sleep(DRAIN_POLL_MS, undefined, { signal })
+    }
+  }
+
+  const holds = async (rate: number) => (await keepsUp(rate)) || (await keepsUp(rate))
+  let [low, high] = [0, first]
+  while (high <= most && (await holds(high))) [low, high] = [high, Math.ceil(high * GROWTH)]
+  if (low === 0) throw new Error(`Not even ${inEnglish(first)} runs in a second are kept up with here.`)
+  if (high > most) return low
+  for (let halving = 0; halving < halvings; halving++) {
+    const middle = Math.round((low + high) / 2)
+    if (await holds(middle)) low = middle
+    else high = middle
+  }
+  return low
+}
