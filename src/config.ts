@@ -8,6 +8,7 @@ import type { DeclaredTable } from './transitions/row-declaration.js'
 
 /** What `escapement.config.ts` exports as its default: the code and the declared schedules of a process. */
 export interface EscapementConfig {
+  /** The jobs whose code this process has. */
   jobs?: readonly AnyJob[]
   /** By name; put when `up` or `scheduler` starts, which changes nothing where nothing has changed. */
   schedules?: Readonly<Record<string, ScheduleDefinition>>

@@ -125,7 +125,7 @@ describe('documented defaults', () => {
     ['server/options.ts', 'HandlerOptions', HANDLER_DEFAULTS],
     ['server/serve.ts', 'ServeOptions', SERVE_DEFAULTS],
     ['testing/simulate.ts', 'SimulationOptions', SIMULATION_DEFAULTS],
-    ['testing/simulate.ts', 'VerbOptions', SIMULATED_VERBS_DEFAULTS],
+    ['testing/simulate.ts', 'SimulatedVerbOptions', SIMULATED_VERBS_DEFAULTS],
     ['testing/simulation/faults.ts', 'FaultRates', FAULT_DEFAULTS],
     ['http-job/options.ts', 'HttpJobOptions', HTTP_JOB_DEFAULTS],
     ['http-client/transport.ts', 'HttpClientOptions', HTTP_CLIENT_DEFAULTS],

@@ -24,8 +24,12 @@ import { WORKER_DEFAULTS, type WorkerOptions } from './worker/worker.js'
  */
 export type DatabaseOption = DatabaseSource
 
+/** What `createEscapement` takes. */
 export interface EscapementOptions {
-  /** @default { directory: './.escapement' } */
+  /**
+   * Where everything is kept.
+   * @default { directory: './.escapement' }
+   */
   database?: DatabaseOption | undefined
   /**
    * The schema that holds all tables of Escapement. Two schemas are two independent systems.
@@ -43,11 +47,15 @@ export interface EscapementOptions {
    * @default 'detect'
    */
   pooler?: PoolerOption
+  /** Where operators read what happens. Without it nothing is written. */
   logger?: Logger
   /** Whose clock decides; only tests have a reason to set it (see `escapement/testing`). */
   clock?: Clock
+  /** How its scheduler works. */
   scheduler?: SchedulerOptions
+  /** How its worker works. */
   worker?: WorkerOptions
+  /** How its sweeper works. */
   sweeper?: SweeperOptions
   /**
    * Who is told, by a run, that a schedule is broken or that a run has failed. What fails in a worker of this process is told by
@@ -231,6 +239,7 @@ function readRetention(option: unknown, report: Report): Retention | null {
 
 export type Role = 'scheduler' | 'worker' | 'sweeper'
 
+/** What `start` takes. */
 export interface StartOptions {
   /**
    * What this process does. Any number of processes may do the same.

@@ -12,6 +12,7 @@ import type { ChangeContext } from './change-context.js'
 import { type LedgerRange, readRange, skippedTimes } from './ledger.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
+/** What `schedules.backfill` takes. */
 export interface BackfillOptions extends VerbOptions {
   /** The first plan time to fill, inclusive; wall time in the schedule's zone if it has no offset. */
   from: InstantInput

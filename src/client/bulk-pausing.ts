@@ -13,6 +13,7 @@ import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 /** Which schedules a verb is for; an empty one is for all. */
 export type ScheduleFilter = Pick<SearchOptions, 'q' | 'state' | 'group' | 'job' | 'source'>
 
+/** What `schedules.resumeAll` takes. */
 export interface BulkOptions extends VerbOptions {
   /** Only count those that it would change. Gates are not asked then. */
   dryRun?: boolean
@@ -22,6 +23,7 @@ export interface BulkOptions extends VerbOptions {
   pageToken?: string
 }
 
+/** What `schedules.pauseAll` takes. */
 export interface BulkPauseOptions extends BulkOptions, Pick<PauseOptions, 'reason' | 'until'> {}
 
 export interface BulkReport {

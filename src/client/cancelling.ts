@@ -19,9 +19,11 @@ import type { RunRow } from '../store/rows.js'
 import type { Session } from '../store/store.js'
 import type { VerbParts } from './verb.js'
 
+/** What `runs.cancel` takes. */
 export interface CancelOptions {
   /** Who asks, for the run's message. */
   actor?: string
+  /** Why, for the run's message. */
   reason?: string
 }
 

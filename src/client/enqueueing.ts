@@ -19,11 +19,13 @@ import { tracedAsking } from './asking-span.js'
 import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
 import type { VerbParts } from './verb.js'
 
+/** What `runs.enqueueMany` takes beside its items. */
 export interface EnqueueManyOptions {
   /** The caller's own transaction: the runs exist if that commits. */
   tx?: TransactionLike
 }
 
+/** What `runs.enqueue` takes. */
 export interface EnqueueOptions extends DirectRunOptions, EnqueueManyOptions {}
 
 export interface Enqueued {

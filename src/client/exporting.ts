@@ -50,6 +50,7 @@ import {
 import { handingOver } from './handing-over.js'
 import type { VerbOptions } from './verb.js'
 
+/** What `export` takes. */
 export interface ExportOptions extends VerbOptions {
   /**
    * `copy` is a backup: everything here goes on. After `move` nothing fires here any more, and every change is refused.

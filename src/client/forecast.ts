@@ -26,11 +26,13 @@ export interface Forecast {
   isEstimate: boolean
 }
 
+/** What `forecast` takes. */
 export interface ForecastOptions {
   /** Inclusive. What is past is not counted. */
   from: InstantInput
   /** Exclusive. */
   to: InstantInput
+  /** How long each part is that is counted. */
   bucket: DurationInput
   /** Only schedules whose runs go into this queue. */
   queue?: string

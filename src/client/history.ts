@@ -26,6 +26,7 @@ export interface HistoryEntry {
   pageToken: string
 }
 
+/** What `schedules.history` takes. */
 export interface HistoryOptions {
   /** Only what was before this time. */
   before?: InstantInput

@@ -43,6 +43,7 @@ export interface ImportReport {
   rows: ExportManifest['rows']
 }
 
+/** What `import` takes. */
 export interface ImportOptions {
   /** Hears how many rows of a table are stored so far. */
   onProgress?: (progress: { table: string; done: number; total: number }) => void

@@ -11,6 +11,7 @@ import { expectOpenGates } from './gating.js'
 import { expectVersion } from './schedule-errors.js'
 import { type EditOptions, type VerbParts, withLockedOne } from './verb.js'
 
+/** What `schedules.pause` takes. */
 export interface PauseOptions extends EditOptions {
   /** Why, for whoever finds it paused. */
   reason?: string

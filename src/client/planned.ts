@@ -19,12 +19,15 @@ import {
 } from './paging.js'
 import type { VerbParts } from './verb.js'
 
+/** What `schedules.planned` takes. */
 export interface PlannedOptions {
   /** Inclusive; what is past is left out. */
   from: InstantInput
   /** Exclusive; at most a day later. */
   to: InstantInput
+  /** Only schedules whose runs go into this queue. */
   queue?: string
+  /** Only schedules of this group. */
   group?: string
   /**
    * At most 500.

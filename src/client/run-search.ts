@@ -29,15 +29,19 @@ import {
 } from './paging.js'
 import type { VerbParts } from './verb.js'
 
+/** What `runs.search` takes. */
 export interface RunSearchOptions {
   /** One state, or any of several. */
   state?: RunState | readonly RunState[]
+  /** Those of this job. */
   job?: string
+  /** Those of this queue. */
   queue?: string
   /** The name of a schedule. */
   schedule?: string
   /** The id of a schedule: its runs are there when it is deleted, and its name is not. */
   scheduleId?: string
+  /** Those that this asked for. */
   trigger?: RunTrigger
   /** Only those whose time is this or later. */
   from?: InstantInput

@@ -46,17 +46,23 @@ export interface Runs extends Enqueueing {
   retryAll(filter?: RetryFilter): Promise<RetryReport>
 }
 
+/** Which failed runs `runs.retryAll` is for; an empty one is for all. */
 export interface RetryFilter {
+  /** Those of this job. */
   job?: string
+  /** Those of this queue. */
   queue?: string
   /** The name of a schedule. */
   schedule?: string
+  /** Those that this asked for. */
   trigger?: RunTrigger
   /** Those that ended then or later. */
   finishedAfter?: InstantInput
+  /** Those that ended before then. */
   finishedBefore?: InstantInput
   /** Those whose plan time, or where they have none the time at which they were asked for, is this or later. */
   plannedAfter?: InstantInput
+  /** The same, before this. */
   plannedBefore?: InstantInput
 }
 

@@ -45,9 +45,13 @@ import { type Timeline, type TimelineOptions, timelineOf } from './timeline.js'
 import { type TriggerOptions, triggerRun } from './triggering.js'
 import { type EditOptions, type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
+/** What `schedules.list` takes. */
 export interface ListOptions {
+  /** Those in this state. */
   state?: ScheduleState
+  /** Those of this group. */
   group?: string
+  /** Those of this job. */
   job?: string
   /** The beginning of the name. */
   prefix?: string
@@ -62,6 +66,7 @@ export interface ListOptions {
 
 export const LIST_DEFAULTS = { limit: 100 } satisfies ListOptions
 
+/** What `schedules.put` takes. */
 export interface PutOptions extends VerbOptions {
   /**
    * Refuse with `version_conflict` if the schedule is at another version than the one you have seen; 0 refuses with
@@ -70,6 +75,7 @@ export interface PutOptions extends VerbOptions {
   expectedVersion?: number
 }
 
+/** What `schedules.delete` takes. */
 export interface DeleteOptions extends EditOptions {
   /**
    * Whether its runs stay as history, or go with it: then no run, attempt, skip or change of it is left.
@@ -94,6 +100,7 @@ export interface ScheduleChange {
   pageToken: string
 }
 
+/** What `schedules.changes` takes. */
 export interface ChangesOptions {
   /** Only what follows the entry that has this token. */
   pageToken?: string

@@ -24,9 +24,13 @@ import {
 import { type RecentOccurrence, readRecent } from './recent.js'
 import type { VerbParts } from './verb.js'
 
+/** What `schedules.search` takes. */
 export interface SearchOptions {
+  /** Those in this state. */
   state?: ScheduleState
+  /** Those of this group. */
   group?: string
+  /** Those of this job. */
   job?: string
   /** Of a sync of this source. */
   source?: string

@@ -8,6 +8,7 @@ import { type DurationInput, readElapsed } from '../time/duration.js'
 import { type Instant, type InstantInput, readInstant } from '../time/instant.js'
 import { type Report, readOrThrow } from '../time/report.js'
 
+/** What `statsHistory` takes. */
 export interface StatsHistoryRange {
   /** Inclusive, cut to its minute; an hour before `to` by default. */
   from?: InstantInput

@@ -6,6 +6,7 @@ import { type Declared, declare, putSchedules } from './put.js'
 import { deleteLocked } from './removing.js'
 import { type VerbOptions, type VerbParts, withLocked } from './verb.js'
 
+/** What `schedules.sync` takes. */
 export interface SyncOptions extends VerbOptions {
   /**
    * Whose set it is. Pruning never touches what another source created, or what was put by hand, whether this one

@@ -19,6 +19,7 @@ import { readOrThrow } from '../time/report.js'
 import { ledgerOf, type Occurrence } from './ledger.js'
 import { addVersions, type Versions } from './timing-versions.js'
 
+/** What `schedules.timeline` takes. */
 export interface TimelineOptions {
   /** Wall time in the schedule's zone where it has no offset; now by default. */
   at?: InstantInput

@@ -29,9 +29,11 @@ export type AccessRole = TokenRow['role']
 
 export const ACCESS_ROLES: readonly AccessRole[] = ['viewer', 'operator', 'admin']
 
+/** What `tokens.create` takes. */
 export interface TokenDefinition extends VerbOptions {
   /** Who or what uses it: it is the actor of what is done with it. */
   name: string
+  /** What it may do: `viewer` reads, `operator` also operates, `admin` does all. */
   role: AccessRole
   /** Limits it to the schedules of this group and their runs. */
   group?: string

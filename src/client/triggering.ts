@@ -18,12 +18,16 @@ import { checkInputOf, findJob } from './known-jobs.js'
 import { settleFirst } from './settling.js'
 import { type VerbOptions, type VerbParts, withLockedOne } from './verb.js'
 
+/** What `schedules.trigger` takes. */
 export interface TriggerOptions extends VerbOptions {
   /** The same key again gives the same run. */
   key?: string
   /** Instead of the schedule's own input. */
   input?: unknown
-  /** @default 'global' */
+  /**
+   * The scope of the run.
+   * @default 'global'
+   */
   scope?: string
 }
 

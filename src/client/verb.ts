@@ -27,11 +27,13 @@ export interface VerbParts {
   group?: string
 }
 
+/** What every verb takes. */
 export interface VerbOptions {
   /** Who asks, for the change log. */
   actor?: string
 }
 
+/** What verbs take that change what a schedule holds or its state. */
 export interface EditOptions extends VerbOptions {
   /** Refuse with `version_conflict` if the schedule is at another version than the one you have seen. */
   expectedVersion?: number

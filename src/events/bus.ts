@@ -9,6 +9,7 @@ import { LOCAL_EVENT_NAMES, type LocalEventMap } from './local-events.js'
 export interface RunEvent {
   runId: string
   job: string
+  /** Null for a direct run, as are scope and plan time. */
   scheduleId: string | null
   /** The schedule's name, where the process that tells it knows it. */
   schedule: string | null
@@ -20,9 +21,12 @@ export interface RunEvent {
   error: { code: string; message: string } | null
 }
 
+/** What a schedule's events tell. */
 export interface ScheduleEvent {
   scheduleId: string
+  /** Its name. */
   schedule: string
+  /** Bumped by every edit. */
   version: number
 }
 
@@ -30,24 +34,39 @@ export interface ScheduleEvent {
 export interface EventMap {
   /** It was put, patched, renamed or synchronised, or a plan time of it was wished away. */
   'schedule.changed': ScheduleEvent
+  /** Nothing is planned until it is resumed. */
   'schedule.paused': ScheduleEvent
   /** By a person, or because its pause came to its end. */
   'schedule.resumed': ScheduleEvent
   /** It has no plan time left. */
   'schedule.finished': ScheduleEvent
+  /** By a person, by a sync with `prune`, or as `deleteWhenDone` asks. */
   'schedule.deleted': ScheduleEvent
+  /** Its breaker has taken it out. */
   'schedule.broken': ScheduleEvent & { reason: string }
+  /** It waits to be claimed. Not told of those that were enqueued inside a transaction of your own, or from SQL. */
   'run.created': RunEvent
+  /** A worker has claimed it. */
   'run.started': RunEvent
+  /** Its handler has returned, and that is recorded. */
   'run.succeeded': RunEvent
+  /** An attempt failed, and another follows. */
   'run.retrying': RunEvent
+  /** Its attempts are used up. */
   'run.failed': RunEvent
+  /** By a person, or because a later run took its place. */
   'run.cancelled': RunEvent
+  /** Its gate has turned it away. */
   'run.skipped': RunEvent
+  /** How far its handler has come: the newest, about once a second. */
   'run.progress': { runId: string; scheduleId: string | null; fraction: number | null; note: string | null }
+  /** A row of a declared table was changed. */
   'transition.applied': TransitionChange
+  /** A worker has died, or was not heard of for too long. */
   'worker.lost': { workerId: string; host: string; pid: number }
+  /** No run is begun any more, in all processes. */
   'claiming.paused': { reason: string | null; by: string | null }
+  /** Runs are begun again. */
   'claiming.resumed': { by: string | null }
 }
 

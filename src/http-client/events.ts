@@ -10,6 +10,7 @@ export type ServerEvent =
 
 type Travelled<T> = T extends Date ? string : T extends object ? { [Key in keyof T]: Travelled<T[Key]> } : T
 
+/** What `events` takes. */
 export interface EventsOptions {
   /** Only these. */
   names?: readonly EventName[]
@@ -17,6 +18,7 @@ export interface EventsOptions {
   group?: string
   /** Goes on after the event that has this id. */
   lastEventId?: string
+  /** Ends it. */
   signal?: AbortSignal
   /** Is told whether events come: `live` when the server has begun to answer, `reconnecting` when it broke off. */
   onState?: (state: 'live' | 'reconnecting') => void

@@ -3,6 +3,7 @@ import { failureOf, notOurs, parsed, problemOf, redirectionOf } from './failures
 import type { Operation, Result } from './operations.js'
 import { type AnyCallOptions, checkTimeout, makeRequest, type Sent, type Target } from './request.js'
 
+/** What `createHttpClient` takes. */
 export interface HttpClientOptions {
   /** Of the server, with the prefix if it is mounted under one: `http://127.0.0.1:4680`. */
   url: string

@@ -9,6 +9,7 @@ import { LONGEST_TIMEOUT_MS } from './input.js'
 import { type Rules, readPlaces } from './place.js'
 import { readSecret } from './signature.js'
 
+/** What `httpJob` takes, and `http` in the configuration file. */
 export interface HttpJobOptions {
   /**
    * What may be called although it is refused by itself: private addresses and, where an entry begins with `http://`, plain http. A host

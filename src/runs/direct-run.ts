@@ -11,7 +11,10 @@ export interface DirectRunOptions {
    * @default now
    */
   at?: InstantInput | { in: DurationInput }
-  /** @default 'default' */
+  /**
+   * The queue that it waits in.
+   * @default 'default'
+   */
   queue?: string
   /**
    * Higher runs first within its queue.
@@ -26,6 +29,7 @@ const DIRECT_RUN_DEFAULTS = { queue: DEFAULT_QUEUE, priority: 0 } satisfies Dire
 
 /** One that is asked for: how it is treated, with its input. */
 export interface EnqueueItem<Input = unknown> extends DirectRunOptions {
+  /** What the handler gets. */
   input: Input
 }
 

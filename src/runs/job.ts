@@ -68,6 +68,7 @@ export type GateAnswer = true | { reason: string }
 
 export type OnStale = 'retry' | 'fail'
 
+/** What `defineJob` and `escapement.job` take beside the name: a handler, and how its runs are treated. */
 export interface JobDefinition<
   Schema extends StandardSchemaV1 = StandardSchemaV1,
   Transactional extends boolean = boolean,
@@ -79,6 +80,7 @@ export interface JobDefinition<
    * Without it, it is what `input` says of itself, as schemas of zod and arktype do; false publishes none.
    */
   inputSchema?: JsonSchema | false
+  /** When a failed attempt is followed by another one. */
   retry?: RetryPolicy
   /**
    * How long one attempt may take; then its signal is aborted and the attempt has failed with `timed_out`. That of a
@@ -122,6 +124,7 @@ export interface JobDefinition<
    * @default false
    */
   transactional?: Transactional
+  /** The work. What it returns is the result of the run. */
   handler: (context: HandlerContext<StandardSchemaV1.InferOutput<Schema>, Transactional>) => unknown
 }
 

@@ -12,6 +12,7 @@ export type NoticeEventName = (typeof NOTICE_EVENT_NAMES)[number]
 
 /** Has a run made, a notice, by the transaction in which something goes wrong. */
 export interface Notification {
+  /** What it tells of. */
   on: readonly NoticeEventName[]
   /**
    * The job that tells it: a direct run of it is inserted, whose input is `input` with what happened as `event`. Which process has

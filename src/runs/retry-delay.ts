@@ -17,10 +17,17 @@ export interface RetryPolicy {
 
 /** Waits `first`, then `factor` times as long each time, up to `max`. */
 export interface ExponentialBackoff {
+  /** The first wait. */
   first: DurationInput
-  /** @default 2 */
+  /**
+   * How many times as long the next one is.
+   * @default 2
+   */
   factor?: number
-  /** @default '1 hour' */
+  /**
+   * The longest wait.
+   * @default '1 hour'
+   */
   max?: DurationInput
   /**
    * The share of each wait that is left to chance, so that what failed together does not come back together: 0 for

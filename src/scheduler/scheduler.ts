@@ -22,6 +22,7 @@ import { createProviders, type ScopesAt, type Wanted } from './providers.js'
 import { type TickReport, tick } from './tick.js'
 import { createUpkeep } from './upkeep.js'
 
+/** How schedulers of this process work, and how long history is kept. */
 export interface SchedulerOptions {
   /**
    * How many schedules one tick takes. Larger batches fire a herd faster and hold their locks longer.

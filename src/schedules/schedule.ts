@@ -25,10 +25,17 @@ export const DEFAULT_SCOPE = 'global'
 export interface ScheduleDefinition<Input = unknown> extends PolicyFields {
   /** The job's handle, whose type checks `input`, or its name. */
   job: Job<Input> | string
-  /** @default null */
+  /**
+   * What the handler gets.
+   * @default null
+   */
   input?: Input
+  /** When it runs. */
   timing: Timing
-  /** @default 'default' */
+  /**
+   * The queue of its runs.
+   * @default 'default'
+   */
   queue?: string
   /**
    * Higher runs first within its queue.
@@ -42,7 +49,9 @@ export interface ScheduleDefinition<Input = unknown> extends PolicyFields {
    * @default what the job's `scopes` gives at each plan time, if it has that, else ['global']
    */
   scopes?: readonly string[]
+  /** For people. */
   description?: string
+  /** An object of your own, which nothing here reads. */
   metadata?: Readonly<Record<string, unknown>>
   /**
    * The earliest plan time, inclusive.

@@ -32,6 +32,7 @@ export interface EventHub {
   close(): Promise<void>
 }
 
+/** How events are streamed. */
 export interface EventHubOptions {
   /**
    * How many readers there may be at once.

@@ -24,10 +24,7 @@ const STATEMENT_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0
 const NAMED_JOBS = 200
 
 export function createMetrics(escapement: Pick<Escapement, 'on' | 'gauges' | 'health'>): Metrics {
-  const registry = new Registry()
-  const registers = [registry]
-  const ends = countWork(escapement, registers)
-  const standings = createStandings(registers)
+  const { registry, standings, ends } = createInstruments(escapement)
   let scrape: Promise<string> | undefined
 
   async function collect(): Promise<string> {
@@ -47,6 +44,13 @@ export function createMetrics(escapement: Pick<Escapement, 'on' | 'gauges' | 'he
       for (const end of ends) end()
     },
   }
+}
+
+/** All that is counted and read, in a registry of its own. */
+export function createInstruments(escapement: Pick<Escapement, 'on'>) {
+  const registry = new Registry()
+  const ends = countWork(escapement, [registry])
+  return { registry, ends, standings: createStandings([registry]) }
 }
 
 export interface MetricsOnDemand {

@@ -4,6 +4,7 @@ import { quote, readOrThrow } from '../time/report.js'
 import type { CustomIdentity } from './authentication.js'
 import type { EventHubOptions } from './event-hub.js'
 
+/** What `createHandler` takes. */
 export interface HandlerOptions {
   /**
    * The path under which it is mounted, such as `/escapement`, whether the framework strips it or not.
@@ -43,6 +44,7 @@ export interface HandlerOptions {
   dashboard?: boolean
   /** How events are streamed. */
   events?: EventHubOptions
+  /** Where operators read of what went wrong. Without it nothing is written. */
   logger?: Logger
 }
 

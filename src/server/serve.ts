@@ -4,6 +4,7 @@ import { type ApiHandler, createHandler } from './handler.js'
 import { type ListeningServer, listen } from './listen.js'
 import type { HandlerOptions } from './options.js'
 
+/** What `serve` takes. */
 export interface ServeOptions extends Omit<HandlerOptions, 'auth'> {
   /**
    * The address to listen on. One that other machines can reach needs a token first.

@@ -72,6 +72,7 @@ const LIMITS = `set local statement_timeout = '12s'`
 /** Somebody who has locked a whole table keeps the others waiting for no longer than this. */
 const LOOK_LIMITS = `${LIMITS}; set local lock_timeout = '1s'`
 
+/** What `transitions.sweep` takes. */
 export interface SweepOptions {
   /**
    * Whether rows that were set aside are tried again.

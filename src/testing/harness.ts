@@ -13,10 +13,14 @@ import { readOrThrow } from '../time/report.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createManualClock } from './manual-clock.js'
 
+/** What `createHarness` takes. */
 export interface HarnessOptions extends Omit<EscapementOptions, 'clock'> {
   /** Where the clock stands at first. */
   at: InstantInput
-  /** @default 'memory:' */
+  /**
+   * Where everything is kept.
+   * @default 'memory:'
+   */
   database?: EscapementOptions['database']
 }
 

@@ -1,11 +1,11 @@
 export { createHarness, type Harness, type HarnessOptions } from './harness.js'
 export { createManualClock, type ManualClock } from './manual-clock.js'
 export {
+  type SimulatedVerbOptions,
   type SimulationEnd,
   type SimulationOptions,
   type SimulationReport,
   simulate,
-  type VerbOptions as SimulatedVerbOptions,
 } from './simulate.js'
 export { SimulationFailure } from './simulation/failure.js'
 export type { FaultRates } from './simulation/faults.js'

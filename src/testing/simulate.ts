@@ -10,6 +10,7 @@ import { Simulation, type SimulationParts } from './simulation/simulation.js'
 import { type Act, randomVerbs } from './simulation/verbs.js'
 import type { Execution } from './simulation/witness.js'
 
+/** What `simulate` takes. */
 export interface SimulationOptions {
   /** Decides everything that is left to chance: the same seed is the same history. A whole number. */
   seed: number
@@ -35,14 +36,15 @@ export interface SimulationOptions {
   /** How often what goes wrong; false for nothing. See {@link FaultRates} for the defaults. */
   faults?: Partial<FaultRates> | false
   /** What people do meanwhile; false for nothing. */
-  verbs?: VerbOptions | false
+  verbs?: SimulatedVerbOptions | false
   /** Options of each process, such as `worker` and `scheduler`. */
   options?: ProcessOptions
   /** Looks at the end, when all is at rest, whether what should be is. Throw to fail the seed. */
   check?(ended: SimulationEnd): unknown
 }
 
-export interface VerbOptions {
+/** What people do while a simulation lasts. */
+export interface SimulatedVerbOptions {
   /**
    * The mean time between two acts.
    * @default '1 hour'
@@ -60,7 +62,7 @@ export const SIMULATION_DEFAULTS = {
   processes: 3,
 } satisfies Partial<SimulationOptions>
 
-export const SIMULATED_VERBS_DEFAULTS = { every: '1 hour' } satisfies VerbOptions
+export const SIMULATED_VERBS_DEFAULTS = { every: '1 hour' } satisfies SimulatedVerbOptions
 
 /** What `check` is given. */
 export interface SimulationEnd {

@@ -10,7 +10,9 @@ export interface AfterTiming {
   interval: string
 }
 
+/** `after`: a span after the last run has ended. */
 export interface AfterFields {
+  /** How long after the end of the last run, and at first after the schedule was enabled. */
   interval: DurationInput
 }
 

@@ -20,9 +20,14 @@ export interface CronTiming {
   fold: FoldPolicy
 }
 
+/** `cron`: a crontab line on the wall of a zone. */
 export interface CronFields {
+  /** Five fields (minute, hour, day of the month, month, day of the week), or six with leading seconds. */
   expression: string
-  /** @default 'UTC' */
+  /**
+   * The time zone on whose wall it is, by its IANA name.
+   * @default 'UTC'
+   */
   zone?: string | undefined
   /**
    * What becomes of a wall time that never shows: moved as far behind the gap as it lay inside it, or left out.

@@ -16,14 +16,19 @@ export interface EveryTiming {
   zone: string
 }
 
+/** `every`: a fixed grid. */
 export interface EveryFields {
+  /** The step: seconds, minutes and hours are elapsed time, days and longer go by the calendar of the zone. */
   every: DurationInput
   /**
    * Where the grid begins, and so its phase. The default is a Monday and the first of a month and of a year.
    * @default '2001-01-01T00:00:00' in `zone`
    */
   anchor?: InstantInput | undefined
-  /** @default 'UTC' */
+  /**
+   * The time zone on whose wall it is, by its IANA name.
+   * @default 'UTC'
+   */
   zone?: string | undefined
 }
 

@@ -18,9 +18,14 @@ export interface OnceTiming {
   zone: string
 }
 
+/** `once`: one instant. */
 export interface OnceFields {
+  /** When. Without an offset it is on the wall of the zone. */
   at: InstantInput
-  /** @default 'UTC' */
+  /**
+   * The time zone on whose wall it is, by its IANA name.
+   * @default 'UTC'
+   */
   zone?: string | undefined
 }
 

@@ -6,9 +6,11 @@ import { formatInstant, formatWall, type Instant } from './instant.js'
 import type { Timing } from './timing.js'
 import { DEFAULT_ZONE, type Zone, zoneNamed } from './zone.js'
 
+/** What `previewOccurrences` takes. */
 export interface PreviewOptions extends Bounds {
   /** Exclusive. */
   after: Instant
+  /** How many at most. */
   count: number
 }
 

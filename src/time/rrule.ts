@@ -19,9 +19,14 @@ export interface RRuleTiming {
   begins?: string
 }
 
+/** `rrule`: a recurrence rule of RFC 5545 on the wall of a zone. */
 export interface RRuleFields {
+  /** The rule, with lines for DTSTART and EXDATE if there are any. */
   rule: string
-  /** @default the TZID of the text's dates, else 'UTC' */
+  /**
+   * The time zone on whose wall it is, by its IANA name.
+   * @default the TZID of the text's dates, else 'UTC'
+   */
   zone?: string | undefined
   /** In place of a DTSTART. */
   begins?: InstantInput | undefined

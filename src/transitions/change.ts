@@ -26,6 +26,7 @@ export interface SweepTransaction {
 type SweepScalar = null | boolean | number | string | Date
 type SweepParam = SweepScalar | readonly SweepScalar[]
 
+/** What is called when rows of declared tables are changed. */
 export interface TransitionHooks {
   /**
    * Called once for each batch of a table, before it commits. When it throws, nothing of the batch has happened, and it is

@@ -31,6 +31,7 @@ import { runFacts } from './run-facts.js'
 import { createProgressWriter, Telling } from './telling.js'
 import { createWatch } from './watch.js'
 
+/** How the worker of this process works. */
 export interface WorkerOptions {
   /**
    * How many handlers run at once in this process.

@@ -14,11 +14,11 @@ it('links between pages lead somewhere, anchors included', () => {
   expect(dead).toEqual([])
 })
 
-it('every page of the guide is listed in its contents', () => {
-  const contents = pages.find(({ path }) => path === 'docs/guide/README.md')!
+it.each(['docs/guide', 'docs/reference'])('every page of %s is listed in its contents', (folder) => {
+  const contents = pages.find(({ path }) => path === `${folder}/README.md`)!
   const listed = linksOf(contents)
   const missing = pages
-    .filter((page) => path.dirname(page.path) === 'docs/guide' && page !== contents)
+    .filter((page) => path.dirname(page.path) === folder && page !== contents)
     .map((page) => path.basename(page.path))
     .filter((name) => !listed.includes(name))
   expect(missing).toEqual([])

@@ -31,31 +31,61 @@ const INT4 = 2_147_483_647
 /** All fields of a definition but the two that it must have. */
 const optionalFields = {
   input: json.exactOptional(),
-  queue: label.exactOptional(),
-  priority: z.int().min(-INT4).max(INT4).exactOptional(),
-  group: label.exactOptional(),
-  scopes: z.array(label).min(1).max(10_000).exactOptional(),
-  description: text(10_000).exactOptional(),
-  metadata: z.record(z.string(), json).exactOptional(),
-  startAt: instantInput.exactOptional(),
-  endAt: instantInput.exactOptional(),
-  limit: z.int().min(1).max(100_000).exactOptional(),
-  catchUp: catchUp.exactOptional(),
-  catchUpWindow: durationInput.exactOptional(),
-  catchUpLimit: z.int().min(1).max(10_000).exactOptional(),
-  grace: durationInput.exactOptional(),
-  overlap: overlap.exactOptional(),
-  delay: durationInput.exactOptional(),
-  jitter: durationInput.exactOptional(),
+  queue: label.exactOptional().describe('The queue of its runs. By default `default`.'),
+  priority: z
+    .int()
+    .min(-INT4)
+    .max(INT4)
+    .exactOptional()
+    .describe('Higher runs first within its queue. By default 0.'),
+  group: label.exactOptional().describe('The label by which schedules are found and paused together.'),
+  scopes: z
+    .array(label)
+    .min(1)
+    .max(10_000)
+    .exactOptional()
+    .describe('Parallel lanes, one run for each. By default what the job gives, or `global`.'),
+  description: text(10_000).exactOptional().describe('For people.'),
+  metadata: z.record(z.string(), json).exactOptional().describe('An object of your own.'),
+  startAt: instantInput.exactOptional().describe('The earliest plan time, inclusive. By default now.'),
+  endAt: instantInput.exactOptional().describe('The end of the plan times, exclusive.'),
+  limit: z
+    .int()
+    .min(1)
+    .max(100_000)
+    .exactOptional()
+    .describe('How many plan times there are, whatever becomes of them.'),
+  catchUp: catchUp
+    .exactOptional()
+    .describe('Plan times that passed undecided: run the newest (`latest`, the default), none, or all.'),
+  catchUpWindow: durationInput.exactOptional().describe('Older ones are not caught up.'),
+  catchUpLimit: z
+    .int()
+    .min(1)
+    .max(10_000)
+    .exactOptional()
+    .describe('How many `all` runs in one tick. By default 100.'),
+  grace: durationInput.exactOptional().describe('Up to here a plan time is on time. By default `1 minute`.'),
+  overlap: overlap
+    .exactOptional()
+    .describe(
+      'While an earlier run is open: run both (`allow`, the default), skip the new one, queue one, or replace the open one.',
+    ),
+  delay: durationInput.exactOptional().describe('Runs may be claimed so long after their plan times.'),
+  jitter: durationInput.exactOptional().describe('Spreads runs over this span.'),
   breaker: z
-    .strictObject({ failures: z.int().min(1).max(10_000), cooldown: durationInput.exactOptional() })
-    .exactOptional(),
-  deleteWhenDone: z.boolean().exactOptional(),
+    .strictObject({
+      failures: z.int().min(1).max(10_000),
+      cooldown: durationInput.exactOptional().describe('Then it is tried again.'),
+    })
+    .exactOptional()
+    .describe('Takes it out after so many failures in a row.'),
+  deleteWhenDone: z.boolean().exactOptional().describe('Whether it is deleted when no plan time is left.'),
 }
 
 export const ScheduleDefinition = z
   .strictObject({
-    job: label,
+    job: label.describe('The name of the job.'),
     timing: TimingInput,
     ...optionalFields,
     paused: z.boolean().exactOptional().describe('Create it paused. It says nothing of one that exists.'),
@@ -176,10 +206,10 @@ export const BulkReport = z
 
 export const ScheduleDiff = z
   .object({
-    removed: z.array(z.string()),
+    removed: z.array(z.string()).describe('Plan times that there would be no more.'),
     moved: z.array(z.object({ from: z.string(), to: z.string() })),
-    added: z.array(z.string()),
-    kept: z.array(z.string()),
+    added: z.array(z.string()).describe('Plan times that there would be besides.'),
+    kept: z.array(z.string()).describe('Plan times that stay.'),
     fields: z.array(z.string()).describe('Whose content differs.'),
   })
   .meta({ id: 'ScheduleDiff' })
@@ -198,7 +228,7 @@ export const Occurrence = z
     disposition: z.enum(['run', 'skipped', 'upcoming']),
     runId: id.nullable(),
     runState: z.enum(RUN_STATES).nullable(),
-    reason: z.enum(SKIP_REASONS).nullable(),
+    reason: z.enum(SKIP_REASONS).nullable().describe('Why it was skipped.'),
     note: z.string().nullable().describe('What daylight saving did to it.'),
   })
   .meta({ id: 'Occurrence' })
@@ -214,7 +244,9 @@ export const Timeline = z
 
 export const HistoryEntry = z
   .object({
-    at: instant,
+    at: instant.describe(
+      'Its place in the list: the plan time, the last one of a range, or when it was asked for.',
+    ),
     scope: z.string(),
     firstPlanTime: instant.nullable(),
     lastPlanTime: instant.nullable(),
