@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
 import { expect, it } from 'vitest'
+import { parse as parseYaml } from 'yaml'
 import { createProgram } from '../../src/cli/program.js'
 import { commandsIn, mistakeIn } from '../docs/commands.js'
 import { modulesOf } from '../docs/modules.js'
@@ -26,8 +27,13 @@ it('TypeScript in the README and the guide compiles against what is shipped', as
   expect(mistakes).toBe('')
 })
 
-it('JSON in the README and the guide is JSON', () => {
-  for (const { code } of blocks('json')) expect(() => JSON.parse(code), code).not.toThrow()
+it.each([
+  ['json', (text: string): unknown => JSON.parse(text)],
+  ['yaml', (text: string): unknown => parseYaml(text)],
+])('what the README and the guide call %s is that', (language, parse) => {
+  const found = blocks(language)
+  for (const { code } of found) expect(() => parse(code), code).not.toThrow()
+  expect(found.length).toBeGreaterThan(0)
 })
 
 it('commands in the README and the guide exist, with their flags', () => {
