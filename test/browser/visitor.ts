@@ -6,7 +6,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core'
 import { expect } from 'vitest'
 
 const SCREENSHOTS = fileURLToPath(new URL('screenshots', import.meta.url))
-/** Those that the README shows; UPDATE_PICTURES=1 takes them anew. */
+/** Those that the README and the guide show; UPDATE_PICTURES=1 takes them anew. */
 const PICTURES: Readonly<Record<string, string>> = {
   'overview-week-1280-light': 'overview.png',
   'schedule-lived-1280-light': 'schedule.png',

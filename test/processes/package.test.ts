@@ -14,19 +14,19 @@ const LONG = process.env.ESCAPEMENT_TEST_LONG !== undefined
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const { devDependencies } = JSON.parse(fs.readFileSync(path.join(root, 'package.json'), 'utf8'))
-const readme = fs.readFileSync(path.join(root, 'README.md'), 'utf8')
 
-/** Code of the README that stands for itself, by what it calls. */
-function readmeCode(call: string): string {
-  const blocks = [...readme.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
+/** Code of a page that stands for itself, by what it calls. */
+function codeOf(page: string, call: string): string {
+  const text = fs.readFileSync(path.join(root, page), 'utf8')
+  const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
   const code = blocks.find((block) => /^import /.test(block) && block.includes(call))
-  if (!code) throw new Error(`README.md has no code block that calls ${call}`)
+  if (!code) throw new Error(`${page} has no code block that calls ${call}`)
   return code
 }
 
 /** The main program, which runs on: here it ends when it has come to its end. */
-const PROGRAM = `${readmeCode('createEscapement(')}\nawait escapement.close()\n`
-const TEST = readmeCode('createHarness(')
+const PROGRAM = `${codeOf('README.md', 'createEscapement(')}\nawait escapement.close()\n`
+const TEST = codeOf('docs/guide/testing.md', 'createHarness(')
 
 /** The same for CommonJS: nothing else is to change. */
 function asCommonJs(code: string): string {
