@@ -61,9 +61,10 @@ export class Declarations {
     this.#api.close()
   }
 
-  /** The comment of what a module exports. */
+  /** The comment of what a module exports: a paragraph, and a list if it has one. */
   textOf(file: string, name: string): string {
-    return this.#textOf(this.#exported(file, name))
+    const [paragraph, ...items] = this.#commentOf(this.#exported(file, name)).split(/\n(?=- )/)
+    return [oneLine(paragraph!), ...(items.length > 0 ? [items.map(oneLine).join('\n')] : [])].join('\n\n')
   }
 
   /** The fields of an interface: its own as they are written, then those that it inherits. */
@@ -126,13 +127,17 @@ export class Declarations {
         ? callOf(node)
         : this.#typeText((node as PropertySignatureDeclaration).type!),
       default: tags.find((tag) => tag.name === 'default')?.text ?? null,
-      text: this.#textOf(property),
+      text: oneLine(this.#commentOf(property)),
     }
   }
 
   /** Other names of types are given as what they stand for. */
   #typeText(type: TypeNode): string {
     if (isFunctionTypeNode(type)) return callOf(type)
+    if (isUnionTypeNode(type)) {
+      const [one, ...others] = type.types.filter((each) => each.getText() !== 'undefined')
+      if (others.length === 0) return this.#typeText(one!)
+    }
     if (!isTypeReferenceNode(type) || type.typeArguments) return typeLine(type)
     const symbol = this.#checker.getSymbolAtLocation(type.typeName)
     const [declared] = symbol ? this.#unaliased(symbol).declarations : []
@@ -142,8 +147,8 @@ export class Declarations {
     return isKept ? typeLine(type) : this.#typeText(node.type)
   }
 
-  #textOf(symbol: Declared): string {
-    return oneLine(this.#checker.getDocumentationCommentOfSymbol(symbol))
+  #commentOf(symbol: Declared): string {
+    return this.#checker.getDocumentationCommentOfSymbol(symbol)
   }
 }
 

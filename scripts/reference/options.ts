@@ -117,9 +117,8 @@ ${values.join('\n\n')}
 
 function interfacePart(declarations: Declarations, file: string, name: string): string {
   const fields = declarations.fieldsOf(file, name)
-  const isElsewhere = ({ of }: Field) => of !== name && INTERFACES.includes(of)
-  const own = fields.filter((field) => !isElsewhere(field))
-  const parents = [...new Set(fields.filter(isElsewhere).map(({ of }) => of))]
+  const own = fields.filter(({ of }) => of === name || !INTERFACES.includes(of))
+  const parents = [...new Set(fields.filter((field) => !own.includes(field)).map(({ of }) => of))]
   return [
     `### ${name}`,
     said(declarations.textOf(file, name), name),
@@ -131,15 +130,30 @@ function interfacePart(declarations: Declarations, file: string, name: string): 
           ),
         ]
       : []),
-    ...(parents.length > 0 ? [`And what ${parents.map(linked).join(' and ')} has.`] : []),
+    ...(parents.length > 0
+      ? [
+          `And the fields of ${parents.map((parent) => inheritedFrom(declarations, parent, fields)).join('; of ')}.`,
+        ]
+      : []),
   ].join('\n\n')
+}
+
+/** What has a heading of its own is told there; some take a part of it, or have their own word for a field. */
+function inheritedFrom(declarations: Declarations, parent: string, fields: readonly Field[]): string {
+  const [file] = Object.values(SECTIONS)
+    .flat()
+    .find(([, ...names]) => names.includes(parent))!
+  const isLeftOut = ({ name, of }: Field) => of === parent && !fields.some((field) => field.name === name)
+  const leftOut = declarations.fieldsOf(file, parent).filter(isLeftOut)
+  const but = leftOut.length > 0 ? `, but for ${leftOut.map(({ name }) => code(name)).join(', ')}` : ''
+  return `${linked(parent)}${but}`
 }
 
 function rowOf({ name, type, isOptional, default: preset, text }: Field, of: string): string[] {
   return [
     code(name),
-    linked(type.replace(/ \| undefined$/, '')),
-    isOptional ? presetOf(preset) : 'required',
+    linked(type),
+    presetOf(preset) || (isOptional ? '' : 'required'),
     said(text, `${of}.${name}`),
   ]
 }
