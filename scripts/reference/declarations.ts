@@ -72,10 +72,16 @@ export class Declarations {
     const symbol = this.#exported(file, name)
     const [own] = symbol.declarations.map((handle) => handle.resolve()!)
     const properties = this.#checker.getPropertiesOfType(this.#checker.getDeclaredTypeOfSymbol(symbol))
-    return properties
-      .map((property) => ({ property, node: property.declarations[0]!.resolve()! }))
-      .sort((a, b) => placeOf(a.node, own!) - placeOf(b.node, own!))
-      .map(({ property, node }) => this.#field(property, node))
+    return (
+      properties
+        .map((property) => ({ property, node: property.declarations[0]!.resolve()! }))
+        // By name where two stand at the same place of two files: the compiler gives them in any order.
+        .sort(
+          (a, b) =>
+            placeOf(a.node, own!) - placeOf(b.node, own!) || (a.property.name < b.property.name ? -1 : 1),
+        )
+        .map(({ property, node }) => this.#field(property, node))
+    )
   }
 
   /** The members of a union of texts, with the comment before each. */
