@@ -24,7 +24,7 @@ export interface QueueSize extends Sizes {
   peers: boolean
 }
 
-const FULL: QueueSize = {
+export const FULL: QueueSize = {
   rounds: 5,
   peers: true,
   single: 2_000,

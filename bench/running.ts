@@ -16,7 +16,7 @@ import { pathToFileURL } from 'node:url'
 import { createEscapement, type Escapement, once } from '../src/index.js'
 import { startPgBouncer } from '../test/faults/pgbouncer.js'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { inEnglish, number, quantile, spread } from './figures.js'
+import { inEnglish, number, percentile, spread } from './figures.js'
 import { startRunning } from './running/process.js'
 
 export interface RunningSize {
@@ -143,7 +143,7 @@ async function lateness(escapement: Escapement, url: string, size: RunningSize):
   const trickle = await fire(Array.from({ length: size.trickle }, (_, index) => start + index * 100))
   await system.stop()
   const line = (values: readonly number[]) =>
-    `p50 ${inEnglish(quantile(values, 0.5))} ms, p99 ${inEnglish(quantile(values, 0.99))} ms`
+    `p50 ${inEnglish(percentile(values, 0.5))} ms, p99 ${inEnglish(percentile(values, 0.99))} ms`
   return [
     `plan time to handler, ${inEnglish(size.together)} due at once: ${line(herds)}`,
     `plan time to handler, 10 due each second: ${line(trickle)}`,

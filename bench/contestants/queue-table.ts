@@ -1,3 +1,4 @@
+import { percentile } from '../figures.js'
 import type { Findings } from './measure.js'
 
 /**
@@ -40,13 +41,13 @@ const FIGURES: readonly Figure[] = [
   { title: 'drain, two processes, /s', read: ({ drainTwo }) => drainTwo, better: 'more', digits: 0 },
   {
     title: 'one run on an idle worker, p50 ms',
-    read: ({ latencies }) => quantile(latencies, 0.5),
+    read: ({ latencies }) => percentile(latencies, 0.5),
     better: 'less',
     digits: 1,
   },
   {
     title: 'the same, p99 ms',
-    read: ({ latencies }) => quantile(latencies, 0.99),
+    read: ({ latencies }) => percentile(latencies, 0.99),
     better: 'less',
     digits: 1,
   },
@@ -68,18 +69,13 @@ function spread(values: readonly number[], digits: number): string {
   const text = (value: number) =>
     value.toLocaleString('en', { maximumFractionDigits: digits, minimumFractionDigits: digits })
   if (values.length === 1) return text(values[0]!)
-  return `${text(quantile(values, 0.5))} (${text(Math.min(...values))}–${text(Math.max(...values))})`
+  return `${text(percentile(values, 0.5))} (${text(Math.min(...values))}–${text(Math.max(...values))})`
 }
 
 function times(ours: readonly number[], theirs: readonly number[], better: 'more' | 'less'): string {
   const ratios = ours.map((value, round) =>
     better === 'more' ? value / theirs[round]! : theirs[round]! / value,
   )
-  const ratio = quantile(ratios, 0.5)
+  const ratio = percentile(ratios, 0.5)
   return Number.isFinite(ratio) ? `**${ratio.toFixed(2)} ×**` : '–'
-}
-
-function quantile(values: readonly number[], share: number): number {
-  const sorted = [...values].sort((a, b) => a - b)
-  return sorted[Math.min(Math.floor(sorted.length * share), sorted.length - 1)]!
 }

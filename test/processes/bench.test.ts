@@ -8,6 +8,7 @@ import { benchGrowth, QUICK as GROWTH } from '../../bench/growth.js'
 import { benchLayout, QUICK as LAYOUT } from '../../bench/layout.js'
 import { benchLists, QUICK as LISTS } from '../../bench/lists.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
+import { benchRunning, QUICK as RUNNING } from '../../bench/running.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
 import { judge, type Sample } from '../../bench/soak/verdict.js'
 import { QUICK as SOAK, soak } from '../../bench/soak.js'
@@ -148,4 +149,13 @@ it('a soak is judged by its quarters, away from kills and from the stranger', ()
   ])
   const withEnded = course((n) => ({ tables: { ...tables, runs_ended: growing(n) } }))
   expect(judge(withEnded).bloat).toEqual(['the indexes of runs_ended take 80,000 bytes a row, after 20,000'])
+})
+
+it('the bench of a running system runs: what is due begins, and what a killed worker had begins again', async () => {
+  const lines: string[] = []
+  await benchRunning(RUNNING, (line) => lines.push(line))
+  const text = lines.join('\n')
+  expect(text).toMatch(/fired, claimed and completed by one process: [\d,]+ /)
+  expect(text).toMatch(/10 due each second: p50 [\d,]+ ms, p99/)
+  expect(text).toMatch(/its runs begin again after [\d.]+ /)
 })
