@@ -30,9 +30,21 @@ export async function launchChromium(): Promise<Browser> {
     env: {
       ...(process.env as Record<string, string>),
       LD_LIBRARY_PATH: path.join(folder, 'al2023', 'lib'),
-      FONTCONFIG_PATH: path.join(folder, 'fonts'),
+      FONTCONFIG_FILE: fontsIn(folder),
     },
   })
+}
+
+/**
+ * A configuration that names the fonts which came with the browser: that of the package looks for them in /tmp/fonts, and without any
+ * font all text has no size, and passes for hidden.
+ */
+function fontsIn(folder: string): string {
+  const file = path.join(folder, 'own-fonts.conf')
+  const fonts = path.join(folder, 'fonts', 'fonts')
+  const cache = path.join(folder, 'fonts-cache')
+  fs.writeFileSync(file, `<fontconfig><dir>${fonts}</dir><cachedir>${cache}</cachedir></fontconfig>`)
+  return file
 }
 
 /**
