@@ -21,6 +21,21 @@ const onPostgres = {
   env: { ESCAPEMENT_TEST_TARGET: 'postgres' },
 }
 
+/** Those that take longest run on the oldest server in `npm run test:long` only: the others ask it all kinds of statements. */
+const LONGEST = [
+  'verbs',
+  'workers',
+  'firing',
+  'model',
+  'after',
+  'in-group',
+  'catch-up',
+  'running',
+  'zone-data',
+  'transitions-failing',
+].map((name) => `test/behaviour/${name}.test.ts`)
+const onOldest = process.env.ESCAPEMENT_TEST_LONG ? [] : LONGEST
+
 export default defineConfig({
   test: {
     // One more than two cores: tests of processes wait for most of their time.
@@ -56,7 +71,7 @@ export default defineConfig({
           include: [...both, 'test/integrations/*.test.ts', 'test/server/**/*.test.ts'],
         },
       },
-      { test: { ...onPostgres, name: 'postgres-15' } },
+      { test: { ...onPostgres, name: 'postgres-15', exclude: [...onPostgres.exclude, ...onOldest] } },
       {
         test: {
           ...shared,

@@ -31,6 +31,8 @@ export interface RunningSize {
   /** Due one after another, ten a second. */
   trickle: number
   hasPooler: boolean
+  /** How long before they are due schedules are put. */
+  leadMs: number
 }
 
 export const FULL: RunningSize = {
@@ -41,6 +43,7 @@ export const FULL: RunningSize = {
   herd: 20_000,
   trickle: 300,
   hasPooler: true,
+  leadMs: 2_000,
 }
 export const QUICK: RunningSize = {
   schedules: 1_000,
@@ -50,6 +53,7 @@ export const QUICK: RunningSize = {
   herd: 200,
   trickle: 5,
   hasPooler: false,
+  leadMs: 500,
 }
 
 const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=8GB', 'shared_preload_libraries=pg_stat_statements']
@@ -96,13 +100,13 @@ async function fill(database: Escapement['database'], name: string, count: numbe
 async function through(
   { database }: Escapement,
   url: string,
-  { herd, rounds }: RunningSize,
+  { herd, rounds, leadMs }: RunningSize,
 ): Promise<string> {
   const system = await startRunning(url)
   const rates: number[] = []
   for (let round = 0; round < rounds; round++) {
     // Late enough that the table is filled by then.
-    const at = new Date(Date.now() + 3_000 + herd / 5)
+    const at = new Date(Date.now() + leadMs + herd / 4)
     await fill(database, `herd-${round}`, herd, at)
     if (at.getTime() < Date.now()) throw new Error('the herd was due before it was there')
     const ended = `select count(*)::float8 as value from escapement.runs_ended where finished_at >= '${at.toISOString()}'`
@@ -132,7 +136,7 @@ async function lateness(escapement: Escapement, url: string, size: RunningSize):
     }
     return begun.map(({ at, planTime }) => at - planTime!)
   }
-  const soon = () => Math.ceil(Date.now() / 1_000) * 1_000 + 2_000
+  const soon = () => Date.now() + size.leadMs
   await fire([soon()])
   const herds: number[] = []
   for (let round = 0; round < size.rounds; round++) {

@@ -21,11 +21,10 @@ const files =
         'test/faults',
         'test/time',
         'test/simulation',
-        'test/behaviour/model',
-        'test/behaviour/firing',
+        'test/behaviour',
         'test/processes/package',
       ]
-const projects = ['--project', 'processes', '--project', 'postgres']
+const projects = ['processes', 'postgres', 'postgres-15'].flatMap((name) => ['--project', name])
 const args = ['node_modules/vitest/vitest.mjs', 'run', ...projects, '--testTimeout', '7200000', ...files]
 const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' })
 process.exitCode = status ?? 1
