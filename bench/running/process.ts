@@ -2,13 +2,13 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 
-export interface Begun {
+interface Begun {
   run: string
   at: number
   planTime: number | null
 }
 
-export interface Usage {
+interface Usage {
   cpuMs: number
   /** Bytes of memory that are its own. */
   rss: number

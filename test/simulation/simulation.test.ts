@@ -146,11 +146,11 @@ describe('a simulation', () => {
   it('a process that has nothing to do asks for less than a statement a second', async () => {
     await engine.empty()
     const idle = { seed: 1, processes: 1, faults: false, verbs: false, define: () => {} } as const
-    const after = async (minutes: number) =>
+    const stepsIn = async (minutes: number) =>
       (await simulateOn(engine, { ...idle, during: { minutes } })).steps
-    const beginning = await after(10)
+    const beginning = await stepsIn(10)
     await engine.empty()
-    expect((await after(20)) - beginning).toBeLessThan(600)
+    expect((await stepsIn(20)) - beginning).toBeLessThan(600)
   })
 
   it(`plays ${DAYS} day(s) of ${SCHEDULES} schedules`, { timeout: 7_200_000 }, async () => {
