@@ -1,7 +1,7 @@
 /**
  * The comparisons: the queue beside its peers, then firing, and what a running system is like.
  *
- *     npm run bench             installs the peers into bench/peers; under twenty minutes
+ *     npm run bench             installs the peers into bench/peers
  *
  * Each part is a command of its own too: `bench:queue`, `bench:fire`, `bench:running`.
  */

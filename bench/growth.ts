@@ -2,7 +2,7 @@
  * What growth costs: runs are enqueued and drained with ever more finished runs beside them (ADR 0009), and herds fire out of ever
  * larger tables of schedules (ADR 0008).
  *
- *     npm run bench:growth                     up to 10,000,000 finished runs and 1,000,000 schedules; about half an hour, 20 GB of disk
+ *     npm run bench:growth                     up to 10,000,000 finished runs and 1,000,000 schedules
  *     npm run bench:growth -- --quick          small enough for the tests
  *     npm run bench:growth -- --pictures DIR   draws the charts there instead of in docs/pictures; with --quick too, which else draws none
  *

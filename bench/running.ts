@@ -2,7 +2,7 @@
  * What a running system is like: how late handlers begin, how long the runs of a killed worker wait, and what a process asks for
  * and holds when nothing is due.
  *
- *     npm run bench:running             a table of 1,000,000 schedules; about five minutes
+ *     npm run bench:running             a table of 1,000,000 schedules
  *     npm run bench:running -- --quick  small enough for the tests
  *
  * PostgreSQL from npm, fsync and synchronous_commit on; processes as users start them, from the compiled package. With PgBouncer on

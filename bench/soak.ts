@@ -2,7 +2,7 @@
  * The long run: a mixed load (bench/soak/load.ts) at 80 % of what this machine keeps up with, on two processes of which one is killed
  * every minute, while a stranger holds a transaction open for a sixth of the time in the middle.
  *
- *     npm run bench:soak                    an hour, after some minutes of finding the highest rate; 30 GB of disk
+ *     npm run bench:soak                    an hour, after some minutes of finding the highest rate
  *     npm run bench:soak -- --minutes 10    shorter; below 20 minutes it measures and judges nothing
  *     npm run bench:soak -- --pictures DIR  draws the charts there; without it only the whole hour is drawn, in docs/pictures
  *     npm run bench:soak -- --quick         small enough for the tests

@@ -62,12 +62,12 @@ const limitsOf = (names: string, concurrencies: string, paths: string) => `
 
 const HAS_PLACE = `any(array(select name from job except select name from place where places <= 0))`
 
-/** What a run \`o\` is told apart by, of a job that works on one at a time for each. */
+/** What a run `o` is told apart by, of a job that works on one at a time for each. */
 const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
   where asked.id = o.id and job.name = o.job and job.has_key)`
 
 /**
- * The first so many runs of the queue \`q\` that wait, in their order. A limit only takes candidates away: those of jobs that have no
+ * The first so many runs of the queue `q` that wait, in their order. A limit only takes candidates away: those of jobs that have no
  * place left and of keys that are busy, so that nobody else waits behind them.
  */
 const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
@@ -86,14 +86,14 @@ const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
   ) as run
   limit ${count}`
 
-/** Gives runs in lots rows of their own, as limits are held against single runs: those lots before which fewer than $6 others wait. */
+/** Gives runs in lots rows of their own, as limits are held against single runs: those lots before which fewer than $6 others wait, while anything may be claimed. */
 const UNPACK_WAITING = often(
   'unpack lots',
   `
   with ${CLOCK}, ${limitsOf('$2', '$3', '$4')},
   locked as materialized (
     select l.*
-    from unnest($5::text[]) as q (queue)
+    from clock cross join unnest($5::text[]) as q (queue)
     left join lateral (select * from (${firstInLine('$6')}) as run offset $6 - 1) as edge on true
     cross join lateral (
       select * from {schema}.lots as l
