@@ -2,16 +2,14 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createEscapement, type Escapement, type EscapementOptions } from '../../src/index.js'
 import { healthResponse, readinessResponse } from '../../src/server/health.js'
 import type { Database } from '../../src/store/database.js'
-import { alteredDatabase, freshSchemaName, sharedDatabase } from '../support/database.js'
+import { alteredDatabase, sharedDatabase } from '../support/database.js'
 import { movableClock } from '../support/movable-clock.js'
+import { useSchema } from '../support/schema.js'
 
 async function open(options: EscapementOptions = {}): Promise<Escapement & { schema: string }> {
-  const schema = freshSchemaName()
+  const schema = await useSchema()
   const escapement = await createEscapement({ database: await sharedDatabase(), schema, ...options })
-  onTestFinished(async () => {
-    await escapement.close()
-    await (await sharedDatabase()).query(`drop schema "${schema}" cascade`)
-  })
+  onTestFinished(() => escapement.close())
   return { ...escapement, schema }
 }
 

@@ -2,7 +2,8 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { assemble } from '../../src/escapement.js'
 import { every, type ScopeProvider } from '../../src/index.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { freshSchemaName, sharedDatabase } from '../support/database.js'
+import { sharedDatabase } from '../support/database.js'
+import { useSchema } from '../support/schema.js'
 
 const AT = '2026-03-01T09:30:00Z'
 const hourly = { job: 'tenants', timing: every('1 hour') }
@@ -10,11 +11,8 @@ const hourly = { job: 'tenants', timing: every('1 hour') }
 /** Processes on one database and one clock, each with its own provider. */
 async function open() {
   const clock = createManualClock(Date.parse(AT))
-  const schema = freshSchemaName()
+  const schema = await useSchema()
   const database = await sharedDatabase()
-  onTestFinished(async () => {
-    await database.query(`drop schema if exists "${schema}" cascade`)
-  })
   return {
     clock: { to: (time: string) => clock.set(Date.parse(time)) },
     async startProcess(scopes: ScopeProvider) {

@@ -4,8 +4,9 @@ import { assemble } from '../../src/escapement.js'
 import { cron, every, once, rrule } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { freshSchemaName, sharedDatabase } from '../support/database.js'
+import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
+import { useSchema } from '../support/schema.js'
 
 const AT = '2026-03-01T12:00:30Z'
 const minutely = { job: 'noop', timing: every('1 minute') }
@@ -912,12 +913,9 @@ describe('audit', () => {
 
   it('finds nothing in a schedule that was deleted after the clock went back', async () => {
     const clock = createManualClock(Date.parse(AT))
-    const assembly = { database: await sharedDatabase(), schema: freshSchemaName(), clock }
+    const assembly = { database: await sharedDatabase(), schema: await useSchema(), clock }
     const { escapement, scheduler } = await assemble(assembly)
-    onTestFinished(async () => {
-      await escapement.database.query(`drop schema "${assembly.schema}" cascade`)
-      await escapement.close()
-    })
+    onTestFinished(() => escapement.close())
     escapement.job('noop', { handler: () => {} })
     for (const name of ['deleted', 'stays']) await escapement.schedules.put(name, minutely)
     clock.set(clock.now() + 600_000)

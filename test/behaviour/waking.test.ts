@@ -1,7 +1,8 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { type Clock, databaseClock } from '../../src/clock.js'
 import { createEscapement } from '../../src/index.js'
-import { freshSchemaName, sharedDatabase } from '../support/database.js'
+import { sharedDatabase } from '../support/database.js'
+import { useSchema } from '../support/schema.js'
 
 /** Whoever sleeps by it sleeps until he is woken. */
 const ENDLESS: Clock = {
@@ -14,13 +15,9 @@ const ENDLESS: Clock = {
 }
 
 async function open() {
-  const schema = freshSchemaName()
-  const database = await sharedDatabase()
-  const escapement = await createEscapement({ database, schema, clock: ENDLESS })
-  onTestFinished(async () => {
-    await escapement.close()
-    await database.query(`drop schema if exists "${schema}" cascade`)
-  })
+  const schema = await useSchema()
+  const escapement = await createEscapement({ database: await sharedDatabase(), schema, clock: ENDLESS })
+  onTestFinished(() => escapement.close())
   return escapement
 }
 

@@ -10,14 +10,12 @@ import {
   once,
 } from '../../src/index.js'
 import type { Database } from '../../src/store/database.js'
-import { alteredDatabase, freshSchemaName, postgresUrl, sharedDatabase } from '../support/database.js'
+import { alteredDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
+import { useSchema } from '../support/schema.js'
 
 /** Escapements on one schema: what processes are to each other. */
-function openSystem() {
-  const schema = freshSchemaName()
-  onTestFinished(async () => {
-    await (await sharedDatabase()).query(`drop schema if exists "${schema}" cascade`)
-  })
+async function openSystem() {
+  const schema = await useSchema()
   const open = async (options: EscapementOptions = {}) => {
     const escapement = await createEscapement({ database: await sharedDatabase(), schema, ...options })
     onTestFinished(() => escapement.close())
@@ -49,7 +47,7 @@ const minutely = { job: 'noop', timing: every('1 minute') }
 
 describe('events across processes', () => {
   it('are heard by others as from elsewhere, and once by who did it, without any loop', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     const [a, b, c] = [await open(), await open(), await open()]
     const [atA, atB] = [await hear(a), await hear(b)]
     await hear(c)
@@ -70,7 +68,7 @@ describe('events across processes', () => {
   })
 
   it('give dates as dates', async () => {
-    const { open } = openSystem()
+    const { open } = await openSystem()
     const [a, b] = [await open(), await open()]
     const { heard } = await hear(b)
     await a.schedules.put('s', { job: 'noop', timing: once('2026-03-01T00:00:00Z') })
@@ -81,7 +79,7 @@ describe('events across processes', () => {
   })
 
   it('are told in one small message in a flood, with the count of those that it has no room for', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     const [a, b] = [await open(), await open()]
     const atB = await hear(b)
     const messages = await overhear(channel)
@@ -98,7 +96,7 @@ describe('events across processes', () => {
   })
 
   it('are sent by a process that does one thing and closes', async () => {
-    const { open } = openSystem()
+    const { open } = await openSystem()
     const [a, b] = [await open(), await open()]
     const { names } = await hear(b)
     await a.claiming.pause()
@@ -107,7 +105,7 @@ describe('events across processes', () => {
   })
 
   it('are sent only while a process listens, and it is heard at once', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     let attempts = 0
     const query: Database['query'] = async (text, params) => {
       const rows = await (await sharedDatabase()).query<never>(text, params)
@@ -139,7 +137,7 @@ describe('events across processes', () => {
   })
 
   it('are listened to while somebody listens', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     const listening: string[] = []
     const database = await alteredDatabase((shared) => ({
       async listen(name, listener) {
@@ -171,7 +169,7 @@ describe('events across processes', () => {
   })
 
   it('that could not be sent are counted in the next message, and that is said once', async () => {
-    const { open } = openSystem()
+    const { open } = await openSystem()
     let isAway = true
     let attempts = 0
     const query: Database['query'] = async (text, params) => {
@@ -205,7 +203,7 @@ describe('events across processes', () => {
   })
 
   it('may be missed while the connection is lost, and that is told', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     const a = await open({ database: postgresUrl() })
     const { heard, missed } = await hear(a)
     const ended = await a.database.query(
@@ -220,7 +218,7 @@ describe('events across processes', () => {
   })
 
   it('are no other text that comes over the same channel', async () => {
-    const { open, channel } = openSystem()
+    const { open, channel } = await openSystem()
     const a = await open()
     const { heard, missed } = await hear(a)
     for (const text of [

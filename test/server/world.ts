@@ -3,11 +3,12 @@ import { createEscapement, type Escapement } from '../../src/escapement.js'
 import type { EscapementOptions } from '../../src/options.js'
 import { type ApiHandler, createHandler } from '../../src/server/handler.js'
 import type { HandlerOptions } from '../../src/server/options.js'
-import { freshSchemaName, sharedDatabase } from '../support/database.js'
+import { sharedDatabase } from '../support/database.js'
+import { useSchema } from '../support/schema.js'
 
 export const BASE = 'http://127.0.0.1:4680'
 
-/** An API on the database under test, in a schema of its own that goes with the test. */
+/** An API on the database under test, in a schema that no other test uses. */
 export interface World {
   escapement: Escapement
   handler: ApiHandler
@@ -32,7 +33,7 @@ export async function openWorld(
   options: HandlerOptions = {},
   escapementOptions: EscapementOptions = {},
 ): Promise<World> {
-  const schema = freshSchemaName()
+  const schema = await useSchema()
   const escapement = await createEscapement({
     database: await sharedDatabase(),
     schema,
@@ -42,7 +43,6 @@ export async function openWorld(
   const handler = createHandler(escapement, options)
   onTestFinished(async () => {
     handler.close()
-    await escapement.database.query(`drop schema if exists "${schema}" cascade`)
     await escapement.close()
   })
   let count = 0

@@ -4,6 +4,7 @@ import { openDatabase } from '../../src/store/open.js'
 import type { Harness, HarnessOptions } from '../../src/testing/harness.js'
 import { createPostgresDatabase, sharedDatabase, target } from './database.js'
 import { openHarness } from './harness.js'
+import { useSchema } from './schema.js'
 
 export const NOON = '2026-03-01T12:00:00Z'
 
@@ -67,7 +68,8 @@ export async function removePosts(): Promise<void> {
 
 /** A harness at noon with a table of posts. */
 export async function openPosts(options: Partial<HarnessOptions> = {}, create = POSTS): Promise<Posts> {
-  const h = await openHarness({ at: NOON, database: await databaseOfPosts(), ...options })
+  const shared = await databaseOfPosts()
+  const h = await openHarness({ at: NOON, database: shared, schema: await useSchema(shared), ...options })
   const { database } = h.escapement
   const sql: Posts['sql'] = (text, params) =>
     database.transaction(async (tx) => {
