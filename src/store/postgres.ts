@@ -10,6 +10,11 @@ import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from '
 const OLDEST_SERVER = 150_000
 const CONNECT_TIMEOUT_MS = 10_000
 const LOOP_DEADLINE_MS = 15_000
+/**
+ * The server ends our loops' statements by itself, before we give its answer up: who merely hangs up leaves one behind that goes on,
+ * and another the next time, until nothing else gets its turn.
+ */
+const LOOP_STATEMENT_MS = 14_000
 /** Two batches of a tick, claim, renewal, outcomes, a sweep, and the count of minutes: they must never wait for a handler's transaction. */
 const INNER_CONNECTIONS = 7
 /** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
@@ -21,6 +26,7 @@ const LONG_TRANSACTIONS = 10
  * kept since the table was small must not read all of it when it has grown.
  */
 const KEYS_ONLY = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
+const LOOP_SETTINGS = `${KEYS_ONLY}; set statement_timeout = ${LOOP_STATEMENT_MS}`
 /** What a pool of `pg` has that was given no `max`. */
 const POOL_DEFAULT_MAX = 10
 
@@ -55,7 +61,7 @@ export async function openPostgres(url: string, pooler: PoolerOption): Promise<C
     const own = (settings: string) => (mode === 'direct' ? { ...shared, settings } : shared)
     const connections: Connections = {
       inner: overPool(innerPool, {
-        ...own(KEYS_ONLY),
+        ...own(LOOP_SETTINGS),
         deadlineMs: LOOP_DEADLINE_MS,
         end: () => innerPool.end(),
       }),

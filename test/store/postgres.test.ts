@@ -41,6 +41,20 @@ describe('connections to PostgreSQL', () => {
     expect((await openDatabase(own.outer)).use()).toEqual([])
   })
 
+  it('of our own have the server end what our loops would hang up on, and nothing that a caller asks', async () => {
+    const own = await openDatabase(postgresUrl())
+    onTestFinished(async () => {
+      await own.inner.close()
+      await own.outer.close()
+    })
+    const limit = `select setting::int from pg_settings where name = 'statement_timeout'`
+    const [[ofLoops], [ofCallers]] = [await own.inner.query(limit), await own.outer.query(limit)]
+    expect([ofLoops, ofCallers]).toEqual([{ setting: 14_000 }, { setting: 0 }])
+    await expect(
+      own.inner.transaction((tx) => tx.script(`set local statement_timeout = 50; select pg_sleep(60)`)),
+    ).rejects.toMatchObject({ code: '57014' })
+  })
+
   it('of our own keep what is asked often prepared, and learn it anew where its answer has other columns', async () => {
     const schema = freshSchemaName()
     const pool = new pg.Pool({ connectionString: postgresUrl(), max: 3 })
