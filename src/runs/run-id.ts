@@ -14,20 +14,39 @@ const namespaceBytes = Buffer.from(RUN_ID_NAMESPACE.replaceAll('-', ''), 'hex')
  * together in the indexes, however many lie before.
  */
 export function runIdOf(scheduleId: string, scope: string, planTime: Instant): string {
-  const name = uuidOf(`${scheduleId}|${scope}|${new Date(planTime).toISOString()}`)
-  // Before 1970 the number is negative: as two's complement.
-  const time = (planTime < 0 ? planTime + 2 ** 48 : planTime).toString(16).padStart(12, '0')
-  return `${time.slice(0, 8)}-${time.slice(8)}-8${name.slice(15)}`
+  const { iso, hex } = textsOf(planTime)
+  return `${hex.slice(0, 8)}-${hex.slice(8)}-8${endOf(digestOf(`${scheduleId}|${scope}|${iso}`))}`
 }
 
 /** The UUIDv5 of a name in our namespace. */
 export function uuidOf(name: string): string {
+  const digest = digestOf(name)
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${endOf(digest)}`
+}
+
+/** What follows the version in a UUID. */
+function endOf(digest: string): string {
+  const variant = '89ab'.charAt(Number.parseInt(digest.charAt(16), 16) & 0b11)
+  return `${digest.slice(13, 16)}-${variant}${digest.slice(17, 20)}-${digest.slice(20, 32)}`
+}
+
+function digestOf(name: string): string {
   const bytes = Buffer.allocUnsafe(namespaceBytes.length + Buffer.byteLength(name))
   namespaceBytes.copy(bytes)
   bytes.write(name, namespaceBytes.length)
-  const hex = hash('sha1', bytes, 'hex')
-  const variant = '89ab'.charAt(Number.parseInt(hex.charAt(16), 16) & 0b11)
-  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-5${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+  return hash('sha1', bytes, 'hex')
+}
+
+let last = { planTime: Number.NaN, iso: '', hex: '' }
+
+/** Those of the latest one are kept: what is planned together mostly has one plan time. */
+function textsOf(planTime: Instant): { iso: string; hex: string } {
+  if (last.planTime !== planTime) {
+    // Before 1970 the number is negative: as two's complement.
+    const hex = (planTime < 0 ? planTime + 2 ** 48 : planTime).toString(16).padStart(12, '0')
+    last = { planTime, iso: new Date(planTime).toISOString(), hex }
+  }
+  return last
 }
 
 /**

@@ -44,19 +44,32 @@ export async function lockDueSchedules(
   session: Session,
   { limit, kinds, providers }: DueLimits,
 ): Promise<{ due: DueSchedule[]; now: Instant | null }> {
-  const rows = await session.query<DueSchedule & { now: Date }>(LOCK_DUE_SCHEDULES, [
-    session.now(),
-    limit,
-    kinds,
-    providers,
-  ])
-  return { due: rows, now: rows.at(-1)?.now.getTime() ?? null }
+  const rows = await session.query<DueRow>(LOCK_DUE_SCHEDULES, [session.now(), limit, kinds, providers])
+  const due = rows.map((row) =>
+    Object.assign(row, { timing: parsed<Timing>(row.timing), policies: parsed<Policies>(row.policies) }),
+  )
+  return { due, now: rows.at(-1)?.now.getTime() ?? null }
+}
+
+type DueRow = Omit<DueSchedule, 'timing' | 'policies'> & { timing: string; policies: string; now: Date }
+
+/** Few distinct texts, many schedules. */
+const values = new Map<string, unknown>()
+
+function parsed<Value>(text: string): Value {
+  let value = values.get(text)
+  if (value === undefined) {
+    value = JSON.parse(text)
+    if (values.size >= 10_000) values.clear()
+    values.set(text, value)
+  }
+  return value as Value
 }
 
 const LOCK_DUE_SCHEDULES = often(
   'due schedules',
   `
-  select s.id, s.name, s.version, s.job, s.scopes, s.timing, s.policies, s.until_at, s."limit", c.next_at, c.decided_through,
+  select s.id, s.name, s.version, s.job, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.decided_through,
     c.has_requests, c.counted, s.zone_data, ${NOW} as now
   from (
     select schedule_id, version, next_at, decided_through, has_requests, counted
