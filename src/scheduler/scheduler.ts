@@ -7,6 +7,7 @@ import type { Logger } from '../logger.js'
 import { createPulse, type PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
+import { frontOf } from '../store/front.js'
 import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
 import type { Retention } from '../store/queries/pruning.js'
 import { readNow } from '../store/queries/schedules.js'
@@ -14,6 +15,7 @@ import { setAsideFirst, setAsideProvider } from '../store/queries/set-aside.js'
 import { isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import type { DurationInput } from '../time/duration.js'
+import type { Instant } from '../time/instant.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait, longestSleepMs } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
@@ -91,6 +93,7 @@ export function createScheduler(parts: {
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
   const providers = createProviders(jobs, clock, wait.wake)
+  const front = frontOf(store.database)
   /** How many schedules a batch takes at the moment. */
   let reach = batch
   let stopping = false
@@ -103,20 +106,22 @@ export function createScheduler(parts: {
   })
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
-  async function tickOnce(patienceMs: number): Promise<TickReport> {
+  async function tickOnce(patienceMs: number, isWhole = false): Promise<TickReport> {
     const ended = await resumeEnded(
       verbParts,
       { limit: batch, ask: (wanted) => ask(wanted, patienceMs) },
       logger,
     )
-    const report = await tickBatch(patienceMs)
+    const report = await tickBatch(patienceMs, isWhole)
     return { ...report, due: Math.max(report.due, ended) }
   }
 
-  async function tickBatch(patienceMs: number): Promise<TickReport> {
+  async function tickBatch(patienceMs: number, isWhole = false): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
     const startedMs = monotonicMs()
-    const report = await tickHalving(reach, scopes)
+    const since = isWhole ? null : front.since()
+    const report = await tickHalving({ limit: reach, since }, scopes)
+    front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
     bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
@@ -139,8 +144,11 @@ export function createScheduler(parts: {
    * A batch that the database refuses is halved, until the schedule that it cannot store stands alone and is set aside. One
    * that takes too long is halved as well; those that follow are as small, and grow again.
    */
-  async function tickHalving(limit: number, scopes: ReadonlyMap<string, ScopesAt>): Promise<TickReport> {
-    const limits = { limit, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+  async function tickHalving(
+    { limit, since }: { limit: number; since: Instant | null },
+    scopes: ReadonlyMap<string, ScopesAt>,
+  ): Promise<TickReport> {
+    const limits = { limit, since, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
     pulse.beat()
     try {
       const report = await tick(parts, limits, scopes)
@@ -155,12 +163,12 @@ export function createScheduler(parts: {
           'a batch was cut off, and is tried with half as many schedules',
         )
         reach = half
-        return tickHalving(half, scopes)
+        return tickHalving({ limit: half, since }, scopes)
       }
       if (!isRefusal(error)) throw error
-      if (limit > 1) return tickHalving(half, scopes)
+      if (limit > 1) return tickHalving({ limit: half, since }, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, isCut: false, created: [], ended: [], acts: [], replaced: [] }
+      return { due: 1, lookMs: 0, newest: null, isCut: false, created: [], ended: [], acts: [], replaced: [] }
     }
   }
 
@@ -201,7 +209,9 @@ export function createScheduler(parts: {
           isDue = true
           continue
         }
-        const ms = (await msUntilWake(store, takeable())) ?? Number.POSITIVE_INFINITY
+        const since = front.since()
+        const wakeMs = (await msUntilWake(store, { ...takeable(), since })) ?? Number.POSITIVE_INFINITY
+        const ms = since === null ? wakeMs : Math.min(wakeMs, front.msUntilWhole())
         if (ms <= 0 && !isDue) {
           isDue = true
           continue
@@ -223,7 +233,7 @@ export function createScheduler(parts: {
   }
 
   return {
-    tick: () => tickOnce(Number.POSITIVE_INFINITY),
+    tick: () => tickOnce(Number.POSITIVE_INFINITY, true),
     tickWhileDue,
     async upkeep() {
       minutes.look()

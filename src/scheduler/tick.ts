@@ -2,9 +2,11 @@ import type { Chance } from '../chance.js'
 import type { ChangeContext } from '../client/change-context.js'
 import { replaceRuns } from '../client/replacing.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
+import { monotonicMs } from '../clock.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
+import { newestOf } from '../store/front.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
 import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.js'
 import {
@@ -25,6 +27,9 @@ import type { ScopesAt } from './providers.js'
 export interface TickReport {
   /** How many schedules were due and ours; as many as the limit means that more may be waiting. */
   due: number
+  /** How long the look for them took, and since when the last was due; null where none was. */
+  lookMs: number
+  newest: Instant | null
   /** Whether there were more runs to make than one tick makes: the rest waits for the next. */
   isCut: boolean
   created: { run: PlannedRun; schedule: DueSchedule }[]
@@ -35,6 +40,16 @@ export interface TickReport {
   /** What newer zone data moved. */
   acts: ScheduleAct[]
 }
+
+const NOTHING_DUE = {
+  due: 0,
+  newest: null,
+  isCut: false,
+  created: [],
+  ended: [],
+  acts: [],
+  replaced: [],
+} satisfies Partial<TickReport>
 
 /** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
 const RETRY_PLANNING_MS = 60_000
@@ -53,9 +68,11 @@ export async function tick(
   scopes: ReadonlyMap<string, ScopesAt>,
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
+    const startedMs = monotonicMs()
     const locked = await lockDueSchedules(session, limits)
     const { now } = locked
-    if (now === null) return { due: 0, isCut: false, created: [], ended: [], acts: [], replaced: [] }
+    const lookMs = monotonicMs() - startedMs
+    if (now === null) return { ...NOTHING_DUE, lookMs }
     const context = { session, channel: store.channel, now, zoneData, chance }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
@@ -85,6 +102,8 @@ export async function tick(
     const ended = await finish(session, done)
     return {
       due: locked.due.length,
+      lookMs,
+      newest: newestOf(locked.due.map(({ wake_at }) => wake_at)),
       isCut: mostRuns <= 0,
       acts,
       created: planned.flatMap(({ schedule, plan }) =>

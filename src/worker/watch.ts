@@ -1,7 +1,8 @@
-import type { Clock } from '../clock.js'
+import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { NoticeRule } from '../runs/notification.js'
+import { frontOf } from '../store/front.js'
 import type { Followed } from '../store/queries/ends.js'
 import { type RecoveredRun, recoverExpiredLeases } from '../store/queries/leases.js'
 import { lookAfterWorkers } from '../store/queries/workers.js'
@@ -50,6 +51,8 @@ export function createWatch(parts: {
   const { elapsedMs } = parts.clock
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let everyMs = WATCH_EVERY_MS
+  /** Of the leases, in the order in which they expire. */
+  const front = frontOf(store.database)
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
   async function recover(held: readonly string[]): Promise<void> {
@@ -76,13 +79,17 @@ export function createWatch(parts: {
     async look(running, held) {
       // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
       const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - everyMs, 0), EVER_MS)
-      const { lost, msUntilLost, hasExpired, isAlone, isAsTold } = await lookAfterWorkers(store, {
+      const since = front.since()
+      const startedMs = monotonicMs()
+      const { lost, msUntilLost, hasExpired, now, isAlone, isAsTold } = await lookAfterWorkers(store, {
         id: workerId,
         running,
         sessionLock: registration.publishedLock(),
         unseenMs: UNSEEN_MS + everyMs - WATCH_EVERY_MS + heldUpMs,
         graceMs: GRACE_OF_THE_LOST_MS,
+        since,
       })
+      front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: hasExpired ? null : now })
       lookedAtMs = elapsedMs()
       for (const { id, host, pid } of lost) {
         logger.warn({ workerId: id, host, pid }, 'a worker is gone: its runs are taken over')

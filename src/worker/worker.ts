@@ -139,10 +139,10 @@ export function createWorker(parts: {
   const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size)
 
   /** Takes at most `limit` runs and begins with them. Returns how many it got. */
-  async function claim(limit: number): Promise<number> {
+  async function claim(limit: number, options?: { isWhole: boolean }): Promise<number> {
     if (limit <= 0 || jobs.all().length === 0) return 0
     const startedMs = monotonicMs()
-    const { rows, leaseToken } = await claims.take(limit)
+    const { rows, leaseToken } = await claims.take(limit, options)
     if (bus.has('worker.claimed')) {
       bus.emit('worker.claimed', { durationMs: monotonicMs() - startedMs, runs: rows.map(claimedRun) })
     }
@@ -341,7 +341,7 @@ export function createWorker(parts: {
     async drain() {
       await registration.publish()
       await watch.recover(heldIds())
-      while ((await claim(room())) > 0) await whenEmpty()
+      while ((await claim(room(), { isWhole: true })) > 0) await whenEmpty()
       leases.stop()
     },
   }

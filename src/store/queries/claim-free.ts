@@ -6,13 +6,14 @@ import {
   type Claim,
   type ClaimedRow,
   claimParams,
+  frontParams,
   IN_LINE,
   JOBS,
   LEASE,
   LEASE_PICKED,
   MAY_CLAIM,
-  PRIORITIES,
   prioritiesIn,
+  prioritiesOr,
   WAITING,
   WAITING_LOT,
 } from './claim-parts.js'
@@ -20,7 +21,7 @@ import {
 export async function claimFree(session: Session, claim: Claim): Promise<ClaimedRow[]> {
   if (claim.jobs.length === 0) return []
   const { lots = { areWaiting: false } } = claim
-  const params = claimParams(session, claim)
+  const params = [...claimParams(session, claim), ...frontParams(claim.from)]
   if (!lots.areWaiting) {
     const rows = await session.query<ClaimedRow>(CLAIM_RUNS, params)
     lots.areWaiting = rows.some(isOfLot)
@@ -54,8 +55,9 @@ const firstIn = (
     priorities,
     isWaiting,
     columns,
+    since,
     limit,
-  }: { priorities: string; isWaiting: string; columns: string; limit: string },
+  }: { priorities: string; isWaiting: string; columns: string; since?: string; limit: string },
 ) => `
     select q.turn, one.*
     from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
@@ -65,7 +67,7 @@ const firstIn = (
         select ${columns}
         from {schema}.${table}
         where ${isWaiting} and queue = q.queue and priority = level.priority and job = any($4)
-          and eligible_at <= (select now from clock)
+          and eligible_at <= (select now from clock)${since === undefined ? '' : ` and eligible_at >= ${since}`}
         order by eligible_at, id
         limit ${limit}
         for update skip locked
@@ -73,16 +75,17 @@ const firstIn = (
       limit ${limit}
     ) as one`
 const PICK_RUNS = firstIn('runs_open', {
-  priorities: PRIORITIES,
+  priorities: prioritiesOr('$12'),
   isWaiting: WAITING,
   columns: 'id, priority, eligible_at',
+  since: '$11::timestamptz',
   limit: '$10',
 })
 const PICK_LOTS = firstIn('lots', {
   priorities: prioritiesIn('lots', WAITING_LOT),
   isWaiting: WAITING_LOT,
   columns: 'id, last_id, job, queue, priority, eligible_at, runs, cardinality(runs) as size',
-  limit: '$11',
+  limit: '$13',
 })
 
 /** Leases the lots that are picked; what is left of the last waits on as another. */
@@ -149,7 +152,7 @@ const CLAIM_IN_LINE = often(
       select turn, priority, eligible_at, id, 1, false from run
       where not exists (
         select from last_lot as l
-        where l.turn = run.turn and l.lots >= $11
+        where l.turn = run.turn and l.lots >= $13
           and (run.priority < l.priority or run.priority = l.priority and (run.eligible_at, run.id) > (l.eligible_at, l.id))
       )
     ) as each

@@ -1,4 +1,5 @@
 /** What all claims have in common: whom they look at, and what a lease says. */
+import type { Instant } from '../../time/instant.js'
 import type { RunRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
@@ -23,6 +24,13 @@ export interface Claim {
   limit: number
   /** Whether lots were waiting when it was last asked: kept from one claim to the next. */
   lots?: { areWaiting: boolean }
+  /** Where jobs have no limits: only runs that are eligible since then, of these priorities, the highest first. */
+  from?: FrontOfRuns | null
+}
+
+export interface FrontOfRuns {
+  since: Instant
+  priorities: readonly number[]
 }
 
 /** What a worker needs to know of a run that it has claimed; the rest follows from that. */
@@ -68,6 +76,19 @@ export const prioritiesIn = (table: string, isWaiting: string) => `with recursiv
     from level where level.priority is not null
   )`
 export const PRIORITIES = prioritiesIn('runs_open', WAITING)
+
+/** The same, or those that are given: even the look for them begins at the front of the line. */
+export const prioritiesOr = (given: string) => `with recursive found (priority) as (
+    select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and ${given}::int[] is null
+    union all
+    select (select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and priority < found.priority)
+    from found where found.priority is not null
+  ),
+  level as (select priority from found union all select unnest(${given}::int[]))`
+
+export function frontParams(from: FrontOfRuns | null | undefined) {
+  return [from ? new Date(from.since) : '-infinity', from?.priorities ?? null] as const
+}
 
 /** That of the version by which it was planned, also where its schedule has been edited or deleted since. */
 const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.timing else (

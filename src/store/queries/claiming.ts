@@ -6,13 +6,15 @@ import {
   type Claim,
   type ClaimableJob,
   type ClaimedRow,
+  type FrontOfRuns,
+  frontParams,
   MAY_CLAIM,
-  PRIORITIES,
+  prioritiesOr,
   WAITING,
   WAITING_LOT,
 } from './claim-parts.js'
 
-export type { Claim, ClaimedRow } from './claim-parts.js'
+export type { Claim, ClaimedRow, FrontOfRuns } from './claim-parts.js'
 
 /**
  * Leases up to `limit` runs: in each queue priority first, then age, and what another worker is just claiming is passed
@@ -66,7 +68,7 @@ export async function releaseClaims(session: Session, leaseTokens: readonly stri
 /** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. */
 export function msUntilEligible(
   session: Session,
-  { queues, jobs }: { queues: readonly string[]; jobs: readonly string[] },
+  { queues, jobs, from }: { queues: readonly string[]; jobs: readonly string[]; from?: FrontOfRuns | null },
 ): Promise<number | null> {
   return msUntil(
     session,
@@ -74,11 +76,12 @@ export function msUntilEligible(
     `select min(eligible_at) from (
        select first.eligible_at
        from unnest($2::text[]) as q (queue) cross join lateral (
-         ${PRIORITIES}
+         ${prioritiesOr('$5')}
          select run.eligible_at
          from level cross join lateral (
            select eligible_at from {schema}.runs_open
            where ${WAITING} and queue = q.queue and priority = level.priority and job = any($3)
+             and eligible_at >= $4::timestamptz
            order by eligible_at, id limit 1
          ) as run
        ) as first
@@ -89,6 +92,6 @@ export function msUntilEligible(
        ) as lot
      ) as first
      where (select ${MAY_CLAIM} from {schema}.control)`,
-    [queues, jobs],
+    [queues, jobs, ...frontParams(from)],
   )
 }

@@ -16,6 +16,7 @@ export interface DueSchedule {
   timing: Timing
   policies: Policies
   next_at: Date | null
+  wake_at: Date
   until_at: Date | null
   limit: number | null
   counted: number
@@ -30,6 +31,8 @@ export interface DueLimits {
   kinds: readonly string[]
   /** The jobs whose scope providers this process has. */
   providers: readonly string[]
+  /** Only those that are due since then. */
+  since?: Instant | null
 }
 
 /**
@@ -42,9 +45,15 @@ export interface DueLimits {
  */
 export async function lockDueSchedules(
   session: Session,
-  { limit, kinds, providers }: DueLimits,
+  { limit, kinds, providers, since }: DueLimits,
 ): Promise<{ due: DueSchedule[]; now: Instant | null }> {
-  const rows = await session.query<DueRow>(LOCK_DUE_SCHEDULES, [session.now(), limit, kinds, providers])
+  const rows = await session.query<DueRow>(LOCK_DUE_SCHEDULES, [
+    session.now(),
+    limit,
+    kinds,
+    providers,
+    sinceParam(since),
+  ])
   const due = rows.map((row) =>
     Object.assign(row, { timing: parsed<Timing>(row.timing), policies: parsed<Policies>(row.policies) }),
   )
@@ -66,15 +75,20 @@ function parsed<Value>(text: string): Value {
   return value as Value
 }
 
+export function sinceParam(since: Instant | null | undefined): Date | string {
+  return since == null ? '-infinity' : new Date(since)
+}
+
 const LOCK_DUE_SCHEDULES = often(
   'due schedules',
   `
-  select s.id, s.name, s.version, s.job, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.decided_through,
+  select s.id, s.name, s.version, s.job, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
+    c.decided_through,
     c.has_requests, c.counted, s.zone_data, ${NOW} as now
   from (
-    select schedule_id, version, next_at, decided_through, has_requests, counted
+    select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted
     from {schema}.cursors
-    where wake_at <= (select ${NOW}) and next_at is not null and kind = any($3)
+    where wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and next_at is not null and kind = any($3)
       and (provider is null or provider = any($4))
     order by wake_at, schedule_id
     limit $2
@@ -248,14 +262,14 @@ export function listEndedPauses(session: Session, limit: number, group?: string)
 /** Milliseconds until a scheduler has to look again; null when no schedule waits. */
 export function msUntilWake(
   session: Session,
-  { kinds, providers }: Omit<DueLimits, 'limit'>,
+  { kinds, providers, since }: Omit<DueLimits, 'limit'>,
 ): Promise<number | null> {
   return msUntil(
     session,
     'next schedule',
     `select wake_at from {schema}.cursors
-     where wake_at is not null and kind = any($2) and (provider is null or provider = any($3))
+     where wake_at >= $4::timestamptz and kind = any($2) and (provider is null or provider = any($3))
      order by wake_at, schedule_id limit 1`,
-    [kinds, providers],
+    [kinds, providers, sinceParam(since)],
   )
 }

@@ -1,5 +1,5 @@
 import { NOW, type Session } from '../store.js'
-import type { DueLimits } from './planning.js'
+import { type DueLimits, sinceParam } from './planning.js'
 
 /** Looks at schedules again in `ms` that could not be planned, and says why; their cursors stay. */
 export async function setAside(
@@ -42,9 +42,9 @@ export async function setAsideFirst(session: Session, limits: DueLimits, error: 
      where schedule_id = (
        select schedule_id from {schema}.cursors
        where wake_at <= (select ${NOW}) and next_at is not null and kind = any($2)
-         and (provider is null or provider = any($3))
+         and (provider is null or provider = any($3)) and wake_at >= $5::timestamptz
        order by wake_at, schedule_id limit 1
      )`,
-    [session.now(), limits.kinds, limits.providers, error],
+    [session.now(), limits.kinds, limits.providers, error, sinceParam(limits.since)],
   )
 }

@@ -1,6 +1,8 @@
 import type { JsonSchema } from '../../runs/input-schema.js'
+import type { Instant } from '../../time/instant.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
+import { sinceParam } from './planning.js'
 
 export interface WorkerRegistration {
   id: string
@@ -49,6 +51,8 @@ interface LookAtWorkers {
   /** Until one whose lock is free may count as lost, unless it is seen; null where there is none. */
   msUntilLost: number | null
   hasExpired: boolean
+  /** When it looked. */
+  now: Instant
   /** Whether no other worker was seen of late. */
   isAlone: boolean
   /** Whether the others know this worker as it has told them: its row is there, and nobody took it for lost. */
@@ -64,12 +68,21 @@ interface LookAtWorkers {
  */
 export async function lookAfterWorkers(
   session: Session,
-  look: { id: string; running: number; sessionLock: string | null; unseenMs: number; graceMs: number },
+  look: {
+    id: string
+    running: number
+    sessionLock: string | null
+    unseenMs: number
+    graceMs: number
+    /** Only leases that have expired since then. */
+    since?: Instant | null
+  },
 ): Promise<LookAtWorkers> {
   const [row] = await session.query<{
     lost: LostWorker[] | null
     ms_until_lost: number | null
     has_expired: boolean
+    now: Date
     is_alone: boolean
     is_as_told: boolean
   }>(LOOK_AFTER_WORKERS, [
@@ -79,11 +92,13 @@ export async function lookAfterWorkers(
     look.sessionLock,
     look.unseenMs,
     look.graceMs,
+    sinceParam(look.since),
   ])
   return {
     lost: row!.lost ?? [],
     msUntilLost: row!.ms_until_lost,
     hasExpired: row!.has_expired,
+    now: row!.now.getTime(),
     isAlone: row!.is_alone,
     isAsTold: row!.is_as_told,
   }
@@ -155,9 +170,13 @@ const LOOK_AFTER_WORKERS = often(
       select extract(epoch from min(seen_at) - unseen_since)::float8 * 1000 from lockless, clock
       where seen_at > unseen_since group by unseen_since
     ) as ms_until_lost,
-    exists (select from {schema}.runs_open where state = 'running' and lease_expires_at <= (select now from clock))
+    exists (
+      select from {schema}.runs_open
+      where state = 'running' and lease_expires_at <= (select now from clock) and lease_expires_at >= $7::timestamptz
+    )
       or exists (select from {schema}.lots where lease_token is not null and lease_expires_at <= (select now from clock))
       as has_expired,
+    (select now from clock) as now,
     not exists (
       select from {schema}.workers as w, clock where w.id <> $2 and w.seen_at > clock.now - interval '1 minute'
     ) as is_alone,

@@ -1,0 +1,66 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { createFront, newestOf } from './front.js'
+
+let nowMs: number
+beforeEach(() => {
+  nowMs = 1_000
+})
+const open = () => createFront(() => nowMs)
+
+/** One look as a loop makes it. */
+function look(
+  front: ReturnType<typeof open>,
+  { ms, newest = 50_000, count = 1 }: { ms: number; newest?: number | null; count?: number },
+) {
+  const since = front.since()
+  nowMs += ms
+  front.looked({ since, ms, count, newest })
+  return since
+}
+
+describe('a front', () => {
+  it('is at the beginning while looks take little, or are slow by chance', () => {
+    const front = open()
+    for (const ms of [1, 300, 300, 2, 300]) expect(look(front, { ms })).toBe(null)
+    expect(front.since()).toBe(null)
+  })
+
+  it('is what was taken last, and a little before it, where looks from the beginning stay slow', () => {
+    const front = open()
+    for (const ms of [100, 100, 100]) look(front, { ms })
+    expect(front.since()).toBe(49_000)
+    expect(front.msUntilWhole()).toBe(900)
+    look(front, { ms: 3, newest: 60_000 })
+    expect(front.since()).toBe(59_000)
+    look(front, { ms: 3, newest: null })
+    look(front, { ms: 3, newest: 55_000 })
+    expect(front.since()).toBe(59_000)
+  })
+
+  it('is at the beginning again for a tenth of the time, and for good when that takes little', () => {
+    const front = open()
+    for (const ms of [100, 100, 100]) look(front, { ms })
+    nowMs += 899
+    expect(front.since()).not.toBe(null)
+    nowMs += 1
+    expect(look(front, { ms: 200 })).toBe(null)
+    expect(front.msUntilWhole()).toBe(1_800)
+    nowMs += 1_800
+    expect(look(front, { ms: 2 })).toBe(null)
+    expect([front.since(), front.msUntilWhole()]).toEqual([null, 0])
+  })
+
+  it('stays at the beginning where nothing was taken yet, or much was', () => {
+    const front = open()
+    for (const ms of [100, 100, 100]) look(front, { ms, newest: null })
+    expect(front.since()).toBe(null)
+    const busy = open()
+    for (const ms of [100, 100, 100]) look(busy, { ms, count: 2_000 })
+    expect(busy.since()).toBe(null)
+  })
+})
+
+it('the newest of many is found, and of none there is none', () => {
+  expect(newestOf([])).toBe(null)
+  expect(newestOf(Array.from({ length: 300_000 }, (_, index) => new Date(index)))).toBe(299_999)
+})

@@ -1,0 +1,135 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import pg from 'pg'
+import { expect, it, onTestFinished } from 'vitest'
+import { createEscapement, every } from '../../src/index.js'
+import { claimRuns, msUntilEligible } from '../../src/store/queries/claiming.js'
+import { lockDueSchedules, msUntilWake } from '../../src/store/queries/planning.js'
+import { lookAfterWorkers } from '../../src/store/queries/workers.js'
+import { createStore, type Session } from '../../src/store/store.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
+import { alteredDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
+import { openHarness } from '../support/harness.js'
+import { useSchema } from '../support/schema.js'
+
+const AT = '2026-03-01T12:00:30Z'
+const MANY = 3_000
+const ID = '00000000-0000-4000-8000-000000000000'
+
+/** Somebody else's transaction, which sees everything as it is now. */
+async function openStranger() {
+  const client = new pg.Client({ connectionString: postgresUrl() })
+  await client.connect()
+  await client.query('begin isolation level repeatable read; select 1 from pg_class')
+  onTestFinished(() => client.end())
+}
+
+it('what was taken while a stranger keeps a transaction open is not walked over by looks that begin behind it', async () => {
+  const h = await openHarness({ at: AT, worker: { concurrency: 1_000 }, scheduler: { batch: MANY } })
+  h.job('noop', { handler: () => {} })
+  const timing = every('1 hour', { anchor: '2026-03-01T00:01:00' })
+  await openStranger()
+  for (let first = 0; first < MANY; first += 1_000) {
+    const names = Array.from({ length: 1_000 }, (_, index) => `s:${first + index}`)
+    await h.schedules.sync(Object.fromEntries(names.map((name) => [name, { job: 'noop', timing }])), {
+      source: `${first}`,
+    })
+  }
+  // All of them fire, run and end: their entries stay, of cursors, of runs that waited, and of leases.
+  await h.advance('1 minute')
+  h.jump('10 minutes')
+  await h.runs.enqueue('noop', 'the last')
+  const now = h.now().getTime()
+  await h.escapement.database.query(`analyze "${h.schema}".cursors, "${h.schema}".runs_open`)
+
+  const buffersOf = async (ask: (session: Session) => Promise<unknown>) => {
+    const store = createStore(await sharedDatabase(), h.schema, createManualClock(now))
+    let buffers = 0
+    await store
+      .transaction(async (session) => {
+        await session.query('set local enable_seqscan = off')
+        await ask({
+          now: session.now,
+          async query(text, params) {
+            const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+              `explain (analyze, buffers, format json) ${text}`,
+              params,
+            )
+            const [{ Plan: plan }] = row!['QUERY PLAN']
+            buffers += plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
+            return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}' }] as never[]
+          },
+        })
+        throw new Error('nothing is to be kept')
+      })
+      .catch((error) => {
+        if (error.message !== 'nothing is to be kept') throw error
+      })
+    return buffers
+  }
+  const job = { name: 'noop', leaseMs: 1_000, retry: { attempts: 1 }, onStale: 'retry' } as const
+  const jobs = [{ ...job, concurrency: null, concurrencyKey: null }]
+  const due = { limit: 10, kinds: ['every'], providers: [] }
+  const looks: Record<string, (session: Session, since: number | null) => Promise<unknown>> = {
+    claim: (session, since) =>
+      claimRuns({ ...session } as never, {
+        workerId: ID,
+        leaseToken: ID,
+        queues: ['default'],
+        jobs,
+        limit: 10,
+        from: since === null ? null : { since, priorities: [0] },
+      }),
+    'next run': (session, since) =>
+      msUntilEligible(session, {
+        queues: ['default'],
+        jobs: ['noop'],
+        from: since === null ? null : { since, priorities: [0] },
+      }),
+    tick: (session, since) => lockDueSchedules(session, { ...due, since }),
+    'next schedule': (session, since) => msUntilWake(session, { ...due, since }),
+    leases: (session, since) =>
+      lookAfterWorkers(session, {
+        id: ID,
+        running: 0,
+        sessionLock: null,
+        unseenMs: 2_000,
+        graceMs: 3_000,
+        since,
+      }),
+  }
+  const walked: Record<string, [whole: number, short: number]> = {}
+  for (const [name, look] of Object.entries(looks)) {
+    walked[name] = [
+      await buffersOf((session) => look(session, null)),
+      await buffersOf((session) => look(session, now - 1_000)),
+    ]
+  }
+  const isShorter = ([whole, short]: [whole: number, short: number]) => short < whole / 2
+  expect(walked).toSatisfy((all: typeof walked) => Object.values(all).every(isShorter))
+})
+
+it('a run that comes to stand before what was taken already is found all the same, and one of another priority', async () => {
+  const claims: string[] = []
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      const isClaim = text.includes('/* escapement: claim runs */')
+      if (isClaim) claims.push(params!.includes('-infinity') ? 'whole' : 'short')
+      // As if there were much to walk over.
+      if (isClaim) await sleep(30)
+      return shared.query(text, params)
+    },
+  }))
+  const escapement = await createEscapement({ database, schema: await useSchema() })
+  onTestFinished(() => escapement.close())
+  const ran: unknown[] = []
+  escapement.job('noop', { handler: ({ input }) => void ran.push(input) })
+  await escapement.start({ roles: ['worker'] })
+  const enqueued = async (input: string, options?: { at?: string; priority?: number }) => {
+    await escapement.runs.enqueue('noop', input, options)
+    await expect.poll(() => ran, { timeout: 10_000 }).toContain(input)
+  }
+  for (let n = 0; !claims.includes('short'); n++) await enqueued(`${n}`)
+  await enqueued('earlier', { at: '2020-01-01T00:00:00Z' })
+  await enqueued('more important', { priority: 7 })
+  expect(claims.lastIndexOf('whole')).toBeGreaterThan(claims.indexOf('short'))
+})
