@@ -67,6 +67,7 @@ export const SCHEDULE_SPECS = {
       'gate_unavailable',
       'schedule_exists',
       'version_conflict',
+      'provider_failed',
     ],
   }),
   getSchedule: spec({
@@ -93,6 +94,7 @@ export const SCHEDULE_SPECS = {
       'gate_closed',
       'gate_unavailable',
       'version_conflict',
+      'provider_failed',
     ],
   }),
   deleteSchedule: spec({

@@ -56,7 +56,13 @@ export const VERB_SPECS = {
     summary: 'Go on with the next plan time to come',
     headers: ['If-Match'],
     answer: Schedule,
-    problems: ['schedule_not_found', 'version_conflict', 'gate_closed', 'gate_unavailable'],
+    problems: [
+      'schedule_not_found',
+      'version_conflict',
+      'gate_closed',
+      'gate_unavailable',
+      'provider_failed',
+    ],
   }),
   triggerSchedule: spec({
     ...verb,
@@ -73,7 +79,7 @@ export const VERB_SPECS = {
     headers: ['Idempotency-Key'],
     answer: Enqueued,
     alsoAnswers: { 201: 'It is new.' },
-    problems: ['schedule_not_found', 'run_open', 'input_invalid', 'option_invalid'],
+    problems: ['schedule_not_found', 'run_open', 'input_invalid', 'option_invalid', 'provider_failed'],
   }),
   skipOccurrence: spec({
     ...verb,
@@ -81,7 +87,13 @@ export const VERB_SPECS = {
     summary: 'Skip one plan time to come',
     body: onePlanTime,
     answer: null,
-    problems: ['schedule_not_found', 'already_decided', 'not_a_plan_time', 'option_invalid'],
+    problems: [
+      'schedule_not_found',
+      'already_decided',
+      'not_a_plan_time',
+      'option_invalid',
+      'provider_failed',
+    ],
   }),
   unskipOccurrence: spec({
     ...verb,
@@ -89,7 +101,13 @@ export const VERB_SPECS = {
     summary: 'Take the wish to skip one back',
     body: onePlanTime,
     answer: null,
-    problems: ['schedule_not_found', 'already_decided', 'not_a_plan_time', 'option_invalid'],
+    problems: [
+      'schedule_not_found',
+      'already_decided',
+      'not_a_plan_time',
+      'option_invalid',
+      'provider_failed',
+    ],
   }),
   backfillSchedule: spec({
     ...verb,
@@ -112,7 +130,13 @@ export const VERB_SPECS = {
     body: z.strictObject({ to: label }),
     headers: ['If-Match'],
     answer: Schedule,
-    problems: ['schedule_not_found', 'schedule_exists', 'schedule_invalid', 'version_conflict'],
+    problems: [
+      'schedule_not_found',
+      'schedule_exists',
+      'schedule_invalid',
+      'version_conflict',
+      'provider_failed',
+    ],
   }),
   diffSchedule: spec({
     ...verb,
