@@ -19,7 +19,7 @@ export interface Front {
   msUntilWhole(): number
 }
 
-export interface Look {
+interface Look {
   since: Instant | null
   ms: number
   /** How much was taken, and up to where; null for nothing. */
