@@ -66,7 +66,7 @@ async function checkLimit({ database }: Escapement): Promise<void> {
 
 /**
  * Between two changes of a schedule that is active, there are not as many failures as break it, unless the next change is that: of runs
- * that were planned since the first of the two. A pause that was to end is ended by whoever comes by, as of when it was to: until then
+ * that were planned after the first of the two: in the same instant, they may as well have failed before it. A pause that was to end is ended by whoever comes by, as of when it was to: until then
  * nothing is planned, and what fails is not counted. What ends after its last run was planned may find it finished.
  */
 async function checkBreaker({ database }: Escapement): Promise<void> {
@@ -83,7 +83,7 @@ async function checkBreaker({ database }: Escapement): Promise<void> {
      cross join lateral (
        select count(*)::int from escapement.runs as r
        where r.schedule_id = next.schedule_id and r.state = 'failed' and r.trigger = 'scheduled' and r.attempt = 1
-         and r.created_at >= next.changed_at and (next.until is null or r.finished_at < next.until)
+         and r.created_at > next.changed_at and (next.until is null or r.finished_at < next.until)
          and r.finished_at < last.created_at
      ) as failed
      where next.state = 'active' and next.action is distinct from 'break' and failed.count >= ${FAILURES}`,
