@@ -25,7 +25,7 @@ export const PLANTED: readonly PlantedBug[] = [
     faults: [],
     seenAs: { kinds: ['doubled'], saying: /\d runs of / },
     replacements: [
-      { file: 'runs/run-id.js', from: '.toISOString()}`);', to: '.toISOString()}` + Math.random());' },
+      { file: 'runs/run-id.js', from: '.toISOString(), hex', to: '.toISOString() + Math.random(), hex' },
       { file: 'store/queries/planning.js', from: '    for update skip locked\n', to: '' },
       {
         file: 'store/queries/planning.js',
