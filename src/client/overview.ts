@@ -61,7 +61,7 @@ export interface QueueOverview {
 type EndedState = Exclude<RunState, 'pending' | 'running' | 'retrying'>
 
 export interface Stats {
-  /** When it was read. Where that takes long, it is given again for five seconds. */
+  /** When it was read. Where that takes long, it is given again for up to five seconds. */
   asOf: Date
   /** Counted up to 10,000 of a state; beyond that as the server's statistics have them, to three digits. */
   schedules: Record<ScheduleState, number>

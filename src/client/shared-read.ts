@@ -1,13 +1,14 @@
 import { monotonicMs } from '../clock.js'
 import type { Session } from '../store/store.js'
 
-/** An answer that took longer than this is given again. */
+/** An answer that took longer than this is given again, for nine times as long: reading takes a tenth of the time at most. */
 const LONG_MS = 100
-const KEPT_FOR_MS = 5_000
+const REST = 9
+const MOST_KEPT_MS = 5_000
 
 /**
  * A read whose cost grows with the number of rows, for any number of callers: those who ask at the same time share one, and
- * an answer that took long is given again for five seconds, so that watching a large system does not load it.
+ * an answer that took long is given again for up to five seconds, so that watching a large system does not load it.
  */
 export function sharedRead<T>(session: Session, read: () => Promise<T>): () => Promise<T> {
   let last: { answer: Promise<T>; untilMs: number; now: number | undefined } | undefined
@@ -19,7 +20,8 @@ export function sharedRead<T>(session: Session, read: () => Promise<T>): () => P
     last = own
     const settle = (isKept: boolean) => {
       const endedMs = monotonicMs()
-      own.untilMs = isKept && endedMs - beganMs > LONG_MS ? endedMs + KEPT_FOR_MS : 0
+      const tookMs = endedMs - beganMs
+      own.untilMs = isKept && tookMs > LONG_MS ? endedMs + Math.min(REST * tookMs, MOST_KEPT_MS) : 0
     }
     own.answer.then(
       () => settle(true),
