@@ -5,7 +5,7 @@
  *     npm run bench:fire             a table of 1,000,000; about ten minutes
  *     npm run bench:fire -- --quick  small enough for the tests
  *
- * PostgreSQL from npm, fsync and synchronous_commit on. Each figure is the median of its rounds with the lowest and
+ * Beside it hand-written SQL that does the least that firing can be, in turns. PostgreSQL from npm, fsync and synchronous_commit on. Each figure is the median of its rounds with the lowest and
  * highest beside it. At the end come the plans of the tick's statements, in the full table with the largest herd due.
  */
 import { pathToFileURL } from 'node:url'
@@ -16,6 +16,7 @@ import type { Session, Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { inEnglish, measure, middle, spread } from './figures.js'
+import { openHandWrittenFiring } from './hand-written-firing.js'
 import { openScheduleTable } from './herd.js'
 
 export interface FireSize {
@@ -36,6 +37,7 @@ const LIMITS: DueLimits = { limit: 1_000, kinds: TIMING_KINDS, providers: [] }
 export async function benchFire(size: FireSize, print: (line: string) => void): Promise<number> {
   const server = await startPostgres({ fsync: true, settings: ['shared_buffers=1GB', 'max_wal_size=8GB'] })
   const table = await openScheduleTable(server.url)
+  const limit = await openHandWrittenFiring(server.url)
   try {
     for (const count of size.schedules) {
       await table.fill(count)
@@ -45,14 +47,21 @@ export async function benchFire(size: FireSize, print: (line: string) => void): 
       })
       print(`${inEnglish(count)} schedules: empty tick ${spread(ms, 2)} ms`)
     }
+    await limit.fill(size.schedules.at(-1)!)
     let rates: number[] = []
     for (const herd of size.herds) {
       rates = []
-      for (let round = 0; round < size.rounds; round++) rates.push(await table.fire(herd))
+      const limits: number[] = []
+      for (let round = 0; round < size.rounds; round++) {
+        rates.push(await table.fire(herd))
+        limits.push(await limit.fire(herd))
+      }
       const slowest = herd / Math.min(...rates)
       print(
         `${inEnglish(herd)} due: ${spread(rates)} schedules/s, all within ${slowest.toFixed(2)} s at the slowest`,
       )
+      const share = Math.round((100 * middle(rates)) / middle(limits))
+      print(`  by hand-written SQL: ${spread(limits)} schedules/s; ours is ${share} % of that`)
     }
     if (size.hasPlans) {
       await table.makeDue(size.herds.at(-1)!)
@@ -61,6 +70,7 @@ export async function benchFire(size: FireSize, print: (line: string) => void): 
     return middle(rates)
   } finally {
     await table.close()
+    await limit.close()
     await server.remove()
   }
 }
