@@ -18,6 +18,7 @@ const files =
     ? chosen
     : [
         'test/processes/two-processes',
+        'test/processes/kill-embedded',
         'test/faults',
         'test/time',
         'test/simulation',

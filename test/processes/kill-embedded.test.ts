@@ -7,7 +7,7 @@ import { createEscapement, type Run } from '../../src/index.js'
 import { type EscapementProcess, spawnEscapement } from '../support/escapement-process.js'
 
 const config = fileURLToPath(new URL('fixtures/witnessed.config.ts', import.meta.url))
-const ROUNDS = 10
+const ROUNDS = process.env.ESCAPEMENT_TEST_LONG ? 30 : 5
 const SUCCEEDED = /^✔ (\S+ \S+)/
 
 it(`loses nothing acknowledged and runs nothing twice through ${ROUNDS} SIGKILLs of "up" on its directory`, async () => {
