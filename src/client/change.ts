@@ -5,6 +5,7 @@
  */
 import { actOf } from '../events/schedule-events.js'
 import type { ScheduleContent } from '../schedules/schedule.js'
+import { listLastEnds } from '../store/queries/after.js'
 import { insertChanges } from '../store/queries/changes.js'
 import { finishSchedules } from '../store/queries/finishing.js'
 import { enterLanes, leaveLanes, listOpenSchedules } from '../store/queries/lanes.js'
@@ -117,7 +118,13 @@ export async function endPauses(context: ChangeContext, rows: readonly ScheduleR
   for (const until of new Set(ended.map(endOf))) {
     const together = ended.filter((row) => endOf(row) === until)
     const at = { ...context, now: until!, action: 'resume', actor: null }
-    await changeSchedules(at, together, () => ({ state: { is: 'active' }, isEdit: false }))
+    const after = together.filter(({ timing }) => timing.kind === 'after').map(({ id }) => id)
+    const ends = await listLastEnds(context.session, after)
+    await changeSchedules(at, together, ({ id }) => ({
+      state: { is: 'active' },
+      isEdit: false,
+      lastEndAt: ends.get(id),
+    }))
   }
   return ended.length > 0
 }

@@ -21,6 +21,8 @@ export interface ChangedTo {
   state?: { is: ScheduleState; reason?: string | null; by?: string | null; until?: Instant | null }
   /** Whether a run of it is open: of an `after` timing the next plan time hangs on its end. */
   hasOpenRun?: boolean
+  /** When its last run ended, where that may be later than the time of the change: an `after` timing counts from there. */
+  lastEndAt?: Instant | undefined
   /** Only what a person does makes a new version: nobody's `expectedVersion` is spoiled by a pause that ends. */
   isEdit?: false
 }
@@ -87,7 +89,7 @@ export function writtenOf(
  */
 function cursorOfAfter(
   row: ScheduleRow,
-  { hasOpenRun }: ChangedTo,
+  { hasOpenRun, lastEndAt = Number.NEGATIVE_INFINITY }: ChangedTo,
   to: {
     content: ScheduleContent
     bounds: ReturnType<typeof boundsOf>
@@ -102,7 +104,10 @@ function cursorOfAfter(
   if (hasOpenRun || (content.limit !== null && counted >= content.limit)) return null
   if (isSame && row.state === 'active' && row.next_at !== null && !isSettled) return row.next_at.getTime()
   const schedule = { timing: compileTiming(content.timing), until: bounds.untilAt }
-  return firstAfter(schedule, { from: now, startAt: Math.max(bounds.startAt, decidedThrough + 1) })
+  return firstAfter(schedule, {
+    from: Math.max(now, lastEndAt),
+    startAt: Math.max(bounds.startAt, decidedThrough + 1),
+  })
 }
 
 function isSameGrid(a: ScheduleContent, b: ScheduleContent): boolean {

@@ -43,6 +43,24 @@ describe('an after schedule', () => {
     await clean()
   })
 
+  it('counts from the end of a run that outlasts its pause, however late that is ended', async () => {
+    const { h, took, nextAt, ran, clean } = await open()
+    h.job('pausing', {
+      lease: '10 hours',
+      async handler() {
+        if ((await ran()).length === 1) await h.schedules.pause('s', { until: '2026-03-01T13:10:00Z' })
+        h.jump({ minutes: took.minutes })
+      },
+    })
+    await h.schedules.put('s', { ...hourly, job: 'pausing' })
+    took.minutes = 30
+    await h.advance('1 hour')
+    expect(await nextAt()).toBe('14:30')
+    await h.advance('2 hours')
+    expect(await ran()).toEqual(['13:00', '14:30'])
+    await clean()
+  })
+
   it('keeps what waits through an edit elsewhere, and counts a new interval from the edit', async () => {
     const { h, nextAt } = await open()
     await h.schedules.put('s', hourly)

@@ -1,6 +1,8 @@
 /**
  * The cursor of an `after` timing: it hangs on the end of the run that is open, and is set by whoever ends it.
  */
+import type { Instant } from '../../time/instant.js'
+import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 import { finishSchedules } from './finishing.js'
 
@@ -54,4 +56,23 @@ export async function clearCursorsOfAfter(session: Session, scheduleIds: readonl
      )`,
     [scheduleIds],
   )
+}
+
+/** When the last run of each of these schedules ended, of the newest hundred of each. */
+export async function listLastEnds(
+  session: Session,
+  scheduleIds: readonly string[],
+): Promise<Map<string, Instant>> {
+  if (scheduleIds.length === 0) return new Map()
+  const rows = await session.query<{ id: string; ended_at: Date }>(
+    `select s.id, max(e.finished_at) as ended_at
+     from unnest($1::uuid[]) as s (id)
+     cross join lateral (
+       select r.id from {schema}.runs_asked as r where r.schedule_id = s.id order by ${RUN_TIME} desc, r.id desc limit 100
+     ) as r
+     join {schema}.runs_ended as e on e.id = r.id
+     group by s.id`,
+    [scheduleIds],
+  )
+  return new Map(rows.map(({ id, ended_at }) => [id, ended_at.getTime()]))
 }
