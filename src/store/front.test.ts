@@ -50,6 +50,16 @@ describe('a front', () => {
     expect([front.since(), front.msUntilWhole()]).toEqual([null, 0])
   })
 
+  it('is at the beginning again where looks from further on take as long: the server is far away', () => {
+    const front = open()
+    for (const ms of [100, 100, 100]) look(front, { ms })
+    expect(look(front, { ms: 95 })).not.toBe(null)
+    nowMs += 900
+    for (const ms of [100, 100, 100, 100]) expect(look(front, { ms })).toBe(null)
+    for (const ms of [300, 300, 300]) look(front, { ms })
+    expect(front.since()).not.toBe(null)
+  })
+
   it('stays at the beginning where nothing was taken yet, or much was', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms, newest: null })

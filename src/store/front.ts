@@ -27,7 +27,7 @@ interface Look {
   newest: Instant | null
 }
 
-/** Longer than this, and than what was taken explains. */
+/** Longer than this, than what was taken explains, and than twice what a look takes that walks over nothing. */
 const SLOW_MS = 20
 const SLOW_MS_EACH = 0.05
 /** One may have been slow by chance. */
@@ -40,13 +40,19 @@ export function createFront(nowMs: () => number = monotonicMs): Front {
   let newest: Instant | null = null
   let slowLooks = 0
   let wholeAtMs = Number.NEGATIVE_INFINITY
+  /** Of looks that began behind what was taken: the way to the server and back, most of it. */
+  let shortestMs = Number.POSITIVE_INFINITY
 
   return {
     since: () => (newest !== null && nowMs() < wholeAtMs ? newest - OVERLAP_MS : null),
     looked(look) {
       if (look.newest !== null) newest = Math.max(newest ?? look.newest, look.newest)
-      if (look.since !== null) return
-      slowLooks = look.ms > SLOW_MS + SLOW_MS_EACH * look.count ? slowLooks + 1 : 0
+      if (look.since !== null) {
+        shortestMs = Math.min(shortestMs, look.ms)
+        return
+      }
+      const usualMs = Number.isFinite(shortestMs) ? 2 * shortestMs : 0
+      slowLooks = look.ms > SLOW_MS + SLOW_MS_EACH * look.count + usualMs ? slowLooks + 1 : 0
       if (slowLooks >= SLOW_LOOKS) wholeAtMs = nowMs() + REST * look.ms
     },
     msUntilWhole: () => Math.max(0, wholeAtMs - nowMs()),
