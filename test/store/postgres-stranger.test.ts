@@ -112,10 +112,12 @@ it('a run that comes to stand before what was taken already is found all the sam
   const claims: string[] = []
   const database = await alteredDatabase((shared) => ({
     query: async (text, params) => {
-      const isClaim = text.includes('/* escapement: claim runs */')
-      if (isClaim) claims.push(params!.includes('-infinity') ? 'whole' : 'short')
-      // As if there were much to walk over.
-      if (isClaim) await sleep(30)
+      if (text.includes('/* escapement: claim runs */')) {
+        const isWhole = params!.includes('-infinity')
+        claims.push(isWhole ? 'whole' : 'short')
+        // As if there were much to walk over.
+        if (isWhole) await sleep(50)
+      }
       return shared.query(text, params)
     },
   }))
