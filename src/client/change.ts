@@ -115,11 +115,11 @@ export async function endPauses(context: ChangeContext, rows: readonly ScheduleR
   const endOf = (row: ScheduleRow) =>
     row.state === 'paused' || row.state === 'broken' ? (row.state_until?.getTime() ?? null) : null
   const ended = rows.filter((row) => (endOf(row) ?? Number.POSITIVE_INFINITY) <= context.now)
+  const after = ended.filter(({ timing }) => timing.kind === 'after').map(({ id }) => id)
+  const ends = await listLastEnds(context.session, after)
   for (const until of new Set(ended.map(endOf))) {
     const together = ended.filter((row) => endOf(row) === until)
     const at = { ...context, now: until!, action: 'resume', actor: null }
-    const after = together.filter(({ timing }) => timing.kind === 'after').map(({ id }) => id)
-    const ends = await listLastEnds(context.session, after)
     await changeSchedules(at, together, ({ id }) => ({
       state: { is: 'active' },
       isEdit: false,

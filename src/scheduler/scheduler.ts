@@ -21,7 +21,7 @@ import { createWait, longestSleepMs } from '../wait.js'
 import { resumeEnded } from './end-pauses.js'
 import { createMinutes } from './minutes.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
-import { type TickReport, tick } from './tick.js'
+import { NOTHING_DUE, type TickReport, tick } from './tick.js'
 import { createUpkeep } from './upkeep.js'
 
 /** How schedulers of this process work, and how long history is kept. */
@@ -168,7 +168,7 @@ export function createScheduler(parts: {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving({ limit: half, since }, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { due: 1, lookMs: 0, newest: null, isCut: false, created: [], ended: [], acts: [], replaced: [] }
+      return { ...NOTHING_DUE, due: 1, lookMs: 0 }
     }
   }
 

@@ -41,7 +41,7 @@ export interface TickReport {
   acts: ScheduleAct[]
 }
 
-const NOTHING_DUE = {
+export const NOTHING_DUE = {
   due: 0,
   newest: null,
   isCut: false,

@@ -72,3 +72,8 @@ export function newestOf(times: readonly Date[]): Instant | null {
     ? null
     : times.reduce((newest, time) => Math.max(newest, time.getTime()), Number.NEGATIVE_INFINITY)
 }
+
+/** What a statement is given for where its look begins. */
+export function sinceParam(since: Instant | null | undefined): Date | string {
+  return since == null ? '-infinity' : new Date(since)
+}

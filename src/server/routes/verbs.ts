@@ -39,6 +39,13 @@ const bulk = {
 
 const verb = { method: 'post', role: 'operator', groups: 'own', tag, params: named } as const
 
+const ofOnePlanTime = {
+  ...verb,
+  body: onePlanTime,
+  answer: null,
+  problems: ['schedule_not_found', 'already_decided', 'not_a_plan_time', 'option_invalid', 'provider_failed'],
+} as const
+
 export const VERB_SPECS = {
   pauseSchedule: spec({
     ...verb,
@@ -82,32 +89,14 @@ export const VERB_SPECS = {
     problems: ['schedule_not_found', 'run_open', 'input_invalid', 'option_invalid', 'provider_failed'],
   }),
   skipOccurrence: spec({
-    ...verb,
+    ...ofOnePlanTime,
     path: '/schedules/{name}/skip',
     summary: 'Skip one plan time to come',
-    body: onePlanTime,
-    answer: null,
-    problems: [
-      'schedule_not_found',
-      'already_decided',
-      'not_a_plan_time',
-      'option_invalid',
-      'provider_failed',
-    ],
   }),
   unskipOccurrence: spec({
-    ...verb,
+    ...ofOnePlanTime,
     path: '/schedules/{name}/unskip',
     summary: 'Take the wish to skip one back',
-    body: onePlanTime,
-    answer: null,
-    problems: [
-      'schedule_not_found',
-      'already_decided',
-      'not_a_plan_time',
-      'option_invalid',
-      'provider_failed',
-    ],
   }),
   backfillSchedule: spec({
     ...verb,

@@ -1,5 +1,6 @@
 /** What all claims have in common: whom they look at, and what a lease says. */
 import type { Instant } from '../../time/instant.js'
+import { sinceParam } from '../front.js'
 import type { RunRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
@@ -87,7 +88,7 @@ export const prioritiesOr = (given: string) => `with recursive found (priority) 
   level as (select priority from found union all select unnest(${given}::int[]))`
 
 export function frontParams(from: FrontOfRuns | null | undefined) {
-  return [from ? new Date(from.since) : '-infinity', from?.priorities ?? null] as const
+  return [sinceParam(from?.since), from?.priorities ?? null] as const
 }
 
 /** That of the version by which it was planned, also where its schedule has been edited or deleted since. */

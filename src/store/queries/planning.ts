@@ -2,6 +2,7 @@ import type { Plan } from '../../schedules/plan.js'
 import type { Policies } from '../../schedules/policies.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
+import { sinceParam } from '../front.js'
 import { msUntil } from '../ms-until.js'
 import { many, often } from '../often.js'
 import { instantAt, NOW, type Session } from '../store.js'
@@ -73,10 +74,6 @@ function parsed<Value>(text: string): Value {
     values.set(text, value)
   }
   return value as Value
-}
-
-export function sinceParam(since: Instant | null | undefined): Date | string {
-  return since == null ? '-infinity' : new Date(since)
 }
 
 const LOCK_DUE_SCHEDULES = often(

@@ -1,5 +1,6 @@
+import { sinceParam } from '../front.js'
 import { NOW, type Session } from '../store.js'
-import { type DueLimits, sinceParam } from './planning.js'
+import type { DueLimits } from './planning.js'
 
 /** Looks at schedules again in `ms` that could not be planned, and says why; their cursors stay. */
 export async function setAside(

@@ -1,8 +1,8 @@
 import type { JsonSchema } from '../../runs/input-schema.js'
 import type { Instant } from '../../time/instant.js'
+import { sinceParam } from '../front.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
-import { sinceParam } from './planning.js'
 
 export interface WorkerRegistration {
   id: string
