@@ -5,12 +5,12 @@
  *     npm run bench:fire             a table of 1,000,000; about ten minutes
  *     npm run bench:fire -- --quick  small enough for the tests
  *
- * Beside it hand-written SQL that does the least that firing can be, in turns. PostgreSQL from npm, fsync and synchronous_commit on. Each figure is the median of its rounds with the lowest and
- * highest beside it. At the end come the plans of the tick's statements, in the full table with the largest herd due.
+ * Beside it hand-written SQL that does the least that firing can be, in turns. PostgreSQL from npm, fsync and synchronous_commit on, both tables
+ * in its buffers (4 GB). Each figure is the median of its rounds with the lowest and highest beside it. At the end come the plans of the tick's statements, in the full table with the largest herd due.
  */
 import { pathToFileURL } from 'node:url'
 import { planOccurrences } from '../src/schedules/plan.js'
-import { type DueLimits, lockDueSchedules, msUntilWake, recordPlans } from '../src/store/queries/planning.js'
+import { type DueLimits, lockDueSchedules, msUntilWake, recordDue } from '../src/store/queries/planning.js'
 import { toPlannable } from '../src/store/rows.js'
 import type { Session, Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
@@ -35,7 +35,7 @@ const LIMITS: DueLimits = { limit: 1_000, kinds: TIMING_KINDS, providers: [] }
 
 /** Returns how many of the largest herd fire in a second, in the middle of its rounds. */
 export async function benchFire(size: FireSize, print: (line: string) => void): Promise<number> {
-  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=1GB', 'max_wal_size=8GB'] })
+  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=4GB', 'max_wal_size=8GB'] })
   const table = await openScheduleTable(server.url)
   const limit = await openHandWrittenFiring(server.url)
   try {
@@ -96,7 +96,7 @@ async function explainTick(store: Store): Promise<Map<string, string>> {
       const plan = planOccurrences(toPlannable(schedule), now!)
       return { schedule, plan, wakeAt: plan.nextAt }
     })
-    await recordPlans(explaining(session, 'record plans'), planned, store.channel)
+    await recordDue(explaining(session, 'record plans'), planned, store.channel)
   })
   await msUntilWake(explaining(store, 'when to wake'), LIMITS)
   return plans

@@ -44,15 +44,13 @@ const LOCK = `
 const RECORD = `
   with moved as (
     update hand.cursors as c set next_at = plan.next_at
-    from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[]) as plan (id, cursor, next_at)
+    from unnest($1::uuid[], $2::timestamptz[], $3::timestamptz[], $4::uuid[]) as plan (id, cursor, next_at, run_id)
     where c.schedule_id = plan.id and c.next_at = plan.cursor
-    returning c.schedule_id
+    returning c.schedule_id, plan.cursor as plan_time, plan.run_id
   )
   insert into hand.runs
-  select run.id, s.id, run.plan_time, s.job, s.input, 'pending', run.plan_time
-  from unnest($4::uuid[], $1::uuid[], $2::timestamptz[]) as run (id, schedule_id, plan_time)
-  join moved on moved.schedule_id = run.schedule_id
-  join hand.schedules as s on s.id = moved.schedule_id`
+  select moved.run_id, s.id, moved.plan_time, s.job, s.input, 'pending', moved.plan_time
+  from moved join hand.schedules as s on s.id = moved.schedule_id`
 
 interface Due {
   schedule_id: string
