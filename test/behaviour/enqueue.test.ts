@@ -1,3 +1,4 @@
+import { ProxyTracerProvider, trace } from '@opentelemetry/api'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
 import { createEscapement, type Database, defineJob, every } from '../../src/index.js'
@@ -143,6 +144,9 @@ describe('enqueue', () => {
 
   it('stores no trace where nobody traces', async () => {
     const { h, noop } = await open()
+    // As it is until somebody sets one up: another file of this process may have.
+    const provider = vi.spyOn(trace, 'getTracerProvider').mockReturnValue(new ProxyTracerProvider())
+    onTestFinished(() => provider.mockRestore())
     await h.runs.enqueue(noop, 1)
     expect(await h.escapement.database.query(`select trace_context from "${h.schema}".runs_asked`)).toEqual([
       { trace_context: null },
