@@ -65,11 +65,17 @@ const MAX_ON_TIME = 1_000
 export function catchUp(grid: Grid, policy: CatchUpPolicy, due: Due): Decision {
   const { first, now, most = Number.POSITIVE_INFINITY } = due
   // A request outlives edits of the timing: one that is no plan time any more asks for nothing.
-  const requests = new Set([...due.requests].filter((at) => at === first || grid.next(at - 1) === at))
+  const requests =
+    due.requests.size === 0
+      ? due.requests
+      : new Set([...due.requests].filter((at) => at === first || grid.next(at - 1) === at))
   // The cursor itself is due even where the timing, computed from newer zone data, no longer has it.
   const newest = Math.max(grid.previous(now + 1) ?? first, first)
   const onTimeFrom = now - policy.delayMs - policy.graceMs + 1
   const lateFrom = Math.min(now - policy.delayMs - policy.windowMs, onTimeFrom)
+  // What nearly all are: one plan time, on time, and no wishes.
+  if (newest === first && first >= onTimeFrom && requests.size === 0)
+    return { run: [first], last: first, skip: [] }
 
   const run: Instant[] = []
   let last = newest

@@ -47,8 +47,12 @@ export function parseTimestamptz(text: string): Date | number {
 
 const [ZERO, MINUS, PLUS, COLON, DOT] = [48, 45, 43, 58, 46]
 
+/** Rows that come together mostly have the same few. */
+let latest = { text: '', ms: 0 }
+
 /** The same for what nearly all are: years 1000 to 9999, at most milliseconds, offsets of hours and minutes; else null. */
 function parseUsualTimestamptz(text: string): Date | null {
+  if (text === latest.text) return new Date(latest.ms)
   const code = (at: number) => text.charCodeAt(at)
   const two = (at: number) => (code(at) - ZERO) * 10 + code(at + 1) - ZERO
   if (code(4) !== MINUS || code(0) === ZERO) return null
@@ -63,7 +67,8 @@ function parseUsualTimestamptz(text: string): Date | null {
   if (!hasMinutes && text.length !== at + 3) return null
   const offset = two(at + 1) * 60 + (hasMinutes ? two(at + 4) : 0)
   const minute = two(14) + (isAhead ? -offset : offset)
-  return new Date(Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), minute, two(17), ms))
+  latest = { text, ms: Date.UTC(two(0) * 100 + two(2), two(5) - 1, two(8), two(11), minute, two(17), ms) }
+  return new Date(latest.ms)
 }
 
 /** A date or timestamp without a zone is no instant: it stays the text that the database shows. */

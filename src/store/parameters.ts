@@ -22,9 +22,13 @@ function arrayText(values: readonly ScalarParam[]): string {
   return `${text}}`
 }
 
+/** Begins with a digit, so it is not spelled NULL, and has nothing that means anything between braces: ids and times, mostly. */
+const PLAIN = /^[0-9][\w.:+-]*$/
+
 /** Quoted, so that an element spelled NULL, an empty one, or one with braces and commas stays itself. */
 function elementText(value: ScalarParam | undefined): string {
   if (value === null || value === undefined) return 'NULL'
   if (typeof value === 'number') return String(value)
-  return `"${scalarText(value).replace(/[\\"]/g, '\\$&')}"`
+  const text = scalarText(value)
+  return PLAIN.test(text) ? text : `"${text.replace(/[\\"]/g, '\\$&')}"`
 }
