@@ -149,7 +149,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, Words>> = {
     },
   },
   lots: {
-    text: 'Direct runs that were asked for together wait, are claimed and end together, up to a hundred in a row.',
+    text: 'Runs that were asked for, or planned, together wait, are claimed and end together, up to a hundred in a row.',
     columns: {
       id: 'The id of the first run that it began with.',
       last_id: 'The id of the last.',
@@ -162,6 +162,7 @@ export const SCHEMA_WORDS: Readonly<Record<string, Words>> = {
       priority: ASKED.priority,
       job: ASKED.job,
       queue: ASKED.queue,
+      is_scheduled: 'Whether they are occurrences of schedules.',
       runs: 'Those that are open and have no row of their own in `runs_open`.',
     },
   },

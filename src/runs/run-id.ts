@@ -18,6 +18,12 @@ export function runIdOf(scheduleId: string, scope: string, planTime: Instant): s
   return `${hex.slice(0, 8)}-${hex.slice(8)}-8${endOf(digestOf(`${scheduleId}|${scope}|${iso}`))}`
 }
 
+/** The plan time in the id of the run of an occurrence. */
+export function planTimeOf(runId: string): Instant {
+  const ms = Number.parseInt(runId.slice(0, 8) + runId.slice(9, 13), 16)
+  return ms >= 2 ** 47 ? ms - 2 ** 48 : ms
+}
+
 /** The UUIDv5 of a name in our namespace. */
 export function uuidOf(name: string): string {
   const digest = digestOf(name)

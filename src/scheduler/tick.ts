@@ -12,8 +12,10 @@ import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.
 import {
   type DueLimits,
   type DueSchedule,
+  isOvertaken,
   lockDueSchedules,
   type PlannedSchedule,
+  recordDue,
   recordPlans,
 } from '../store/queries/planning.js'
 import { findSchedules } from '../store/queries/schedules.js'
@@ -63,9 +65,30 @@ const RETRY_PLANNING_MS = 60_000
  * nothing but the database is awaited.
  */
 export async function tick(
-  { store, logger, zoneData, chance }: { store: Store; logger: Logger; zoneData: string; chance: Chance },
+  parts: TickParts,
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
+): Promise<TickReport> {
+  try {
+    return await tickOnce(parts, limits, scopes, recordDue)
+  } catch (error) {
+    if (!isOvertaken(error)) throw error
+    return tickOnce(parts, limits, scopes, recordPlans)
+  }
+}
+
+interface TickParts {
+  store: Store
+  logger: Logger
+  zoneData: string
+  chance: Chance
+}
+
+async function tickOnce(
+  { store, logger, zoneData, chance }: TickParts,
+  limits: DueLimits,
+  scopes: ReadonlyMap<string, ScopesAt>,
+  recordLocked: typeof recordDue,
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
     const startedMs = monotonicMs()
@@ -94,7 +117,9 @@ export async function tick(
       }
     }
     const replaced = await replaceRuns(session, store.channel, planned)
-    const created = new Set(planned.length > 0 ? await recordPlans(session, planned, store.channel) : [])
+    // Rows that got newer zone data lie elsewhere now.
+    const record = due === locked.due ? recordLocked : recordPlans
+    const created = new Set(planned.length > 0 ? await record(session, planned, store.channel) : [])
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)

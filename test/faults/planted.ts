@@ -47,7 +47,7 @@ export const PLANTED: readonly PlantedBug[] = [
     replacements: [
       {
         file: 'scheduler/tick.js',
-        from: 'await recordPlans(session, planned, store.channel)',
+        from: 'await record(session, planned, store.channel)',
         to: `await (async () => {
             await recordPlans(session, planned.map((one) => ({ ...one, plan: { ...one.plan, runs: [] } })), store.channel);
             await session.query('commit');

@@ -25,7 +25,7 @@ function replaced(text: string, pattern: RegExp, by: string): string {
 }
 
 /** Where the runs of a plan are among its parameters. */
-const FIRST_OF_RUNS = 8
+const FIRST_OF_RUNS = 10
 
 /** The cursor moves in a transaction of its own, and the runs are inserted in the next one. */
 export function cursorFirst(engine: EngineHere): EngineHere {
@@ -33,7 +33,7 @@ export function cursorFirst(engine: EngineHere): EngineHere {
     if (!/moved as \(\s*update \S+\.cursors/.test(text) || !/runs_asked/.test(text)) return undefined
     const anyCursor = replaced(
       text,
-      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/,
+      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)( and s\.ctid = plan\.place and c\.ctid = plan\.cursor_place)?/,
       '',
     )
     const withoutRuns = params.map((param, index) => (index < FIRST_OF_RUNS ? param : '{}'))

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
 import { planOccurrences } from '../../src/schedules/plan.js'
-import { lockDueSchedules, recordPlans } from '../../src/store/queries/planning.js'
+import { isOvertaken, lockDueSchedules, recordDue, recordPlans } from '../../src/store/queries/planning.js'
 import { toPlannable } from '../../src/store/rows.js'
 import { createStore, instantAt } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
@@ -70,6 +70,38 @@ describe('recordPlans', () => {
     expect(await recordPlans(store, planned, store.channel)).toEqual([])
     expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T00:01:00Z'))
+  })
+})
+
+describe('recordDue', () => {
+  it('records what is as it was read', async () => {
+    const { h, store, planned } = await plannedTick()
+    expect(await recordDue(store, planned, store.channel)).toHaveLength(1)
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
+  })
+
+  it.each([
+    ['the schedule was written again', `update {schema}.schedules set description = 'other'`],
+    ['the cursor was written again', 'update {schema}.cursors set counted = counted'],
+    ['the version is another', 'update {schema}.cursors set version = version + 1'],
+  ])('says that it was overtaken where %s', async (_, change) => {
+    const { h, store, planned } = await plannedTick()
+    await store.query(change)
+    await expect(
+      store.transaction((session) => recordDue(session, planned, store.channel)),
+    ).rejects.toSatisfy(isOvertaken)
+    expect(await h.planTimes('s')).toEqual([])
+  })
+
+  it('is repeated with more care by a tick that finds a run there already', async () => {
+    const { h, store, planned } = await plannedTick()
+    await recordDue(store, planned, store.channel)
+    await store.query(`update {schema}.cursors set next_at = $1, wake_at = $1`, [
+      new Date('2026-03-01T00:00:00Z'),
+    ])
+    await h.advance('1 minute')
+    expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z', '2026-03-01T00:01:00.000Z'])
+    expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T00:02:00Z'))
   })
 })
 

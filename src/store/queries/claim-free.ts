@@ -7,6 +7,7 @@ import {
   type ClaimedRow,
   claimParams,
   frontParams,
+  HAS_BREAKER,
   IN_LINE,
   JOBS,
   LEASE,
@@ -14,6 +15,7 @@ import {
   MAY_CLAIM,
   prioritiesIn,
   prioritiesOr,
+  TIMING_OF_RUN,
   WAITING,
   WAITING_LOT,
 } from './claim-parts.js'
@@ -42,10 +44,26 @@ const MOST_LOTS = 32
 interface RunsOfLot {
   run_ids: string[]
   inputs: unknown[]
+  /** What each of them is; null for direct ones. */
+  occurrences: OccurrenceOfLot[] | null
 }
 
-function runsOf({ run_ids, inputs, ...shared }: ClaimedRow & RunsOfLot): ClaimedRow[] {
-  return run_ids.map((id, index) => ({ ...shared, id, input: inputs[index] }))
+type OccurrenceOfLot = Pick<
+  ClaimedRow,
+  'schedule_id' | 'schedule_version' | 'scope' | 'schedule_name' | 'timing' | 'has_breaker'
+> & { plan_time: number; created_at: number }
+
+function runsOf({ run_ids, inputs, occurrences, ...shared }: ClaimedRow & RunsOfLot): ClaimedRow[] {
+  return run_ids.map((id, index) => ({
+    ...shared,
+    id,
+    input: inputs[index],
+    ...(occurrences && occurrenceOf(occurrences[index]!)),
+  }))
+}
+
+function occurrenceOf({ plan_time, created_at, ...occurrence }: OccurrenceOfLot): Partial<ClaimedRow> {
+  return { ...occurrence, plan_time: new Date(plan_time), created_at: new Date(created_at) }
 }
 
 /** Those of a table that wait, of each queue the first, as they stand in line; what others are just claiming is passed over. */
@@ -84,15 +102,16 @@ const PICK_RUNS = firstIn('runs_open', {
 const PICK_LOTS = firstIn('lots', {
   priorities: prioritiesIn('lots', WAITING_LOT),
   isWaiting: WAITING_LOT,
-  columns: 'id, last_id, job, queue, priority, eligible_at, runs, cardinality(runs) as size',
+  columns: 'id, last_id, job, queue, priority, eligible_at, is_scheduled, runs, cardinality(runs) as size',
   limit: '$13',
 })
 
 /** Leases the lots that are picked; what is left of the last waits on as another. */
 const LEASE_LOTS = `
   rest as (
-    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs)
-    select runs[taken + 1], last_id, job, queue, priority, eligible_at, runs[taken + 1:] from picked_lots where taken < size
+    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, is_scheduled, runs)
+    select runs[taken + 1], last_id, job, queue, priority, eligible_at, is_scheduled, runs[taken + 1:] from picked_lots
+    where taken < size
   ),
   claimed_lots as (
     update {schema}.lots as l set runs = l.runs[1:p.taken], last_id = l.runs[p.taken], ${LEASE}
@@ -101,17 +120,33 @@ const LEASE_LOTS = `
     returning l.*
   )`
 /** As claims answer of runs with rows of their own; of a lot one row for all of its runs, with their ids and inputs side by side. */
-const asClaimed = (runIds: string, inputs: string, traceContext: string) => `
-  select l.id, ${runIds}, ${inputs}, l.id, l.job, null, l.queue, l.priority, 'direct', null, null, null, null, null,
+const asClaimed = (
+  runIds: string,
+  { inputs = 'null', occurrences = 'null', trigger = 'direct', traceContext = 'null' } = {},
+) => `
+  select l.id, ${runIds}, ${inputs}, ${occurrences}, l.id, l.job, null, l.queue, l.priority, '${trigger}', null, null, null, null, null,
     l.eligible_at, l.eligible_at, 1, null, l.started_at, null, null, ${traceContext}, null, null, false`
+const ASKED_OF_LOT = `unnest(l.runs) with ordinality as run (id, place)
+    left join lateral (select * from {schema}.runs_asked as asked where asked.id = run.id offset 0) as asked on true`
 const OF_LOTS = `
   union all
-  ${asClaimed('to_json(l.runs)', 'asked.inputs', 'asked.trace_context')}
+  ${asClaimed('to_json(l.runs)', { inputs: 'asked.inputs', traceContext: 'asked.trace_context' })}
   from claimed_lots as l cross join lateral (
-    select json_agg(asked.input order by run.place) as inputs, min(asked.trace_context) as trace_context
-    from unnest(l.runs) with ordinality as run (id, place)
-    left join lateral (select * from {schema}.runs_asked as asked where asked.id = run.id offset 0) as asked on true
-  ) as asked`
+    select json_agg(asked.input order by run.place) as inputs, min(asked.trace_context) as trace_context from ${ASKED_OF_LOT}
+  ) as asked
+  where not l.is_scheduled
+  union all
+  ${asClaimed('to_json(l.runs)', { inputs: 'asked.inputs', occurrences: 'asked.occurrences', trigger: 'scheduled' })}
+  from claimed_lots as l cross join lateral (
+    select json_agg(asked.input order by run.place) as inputs,
+      json_agg(json_build_object('schedule_id', asked.schedule_id, 'schedule_version', asked.schedule_version,
+        'scope', asked.scope, 'plan_time', extract(epoch from asked.plan_time) * 1000,
+        'created_at', extract(epoch from asked.created_at) * 1000, 'schedule_name', s.name,
+        'timing', ${TIMING_OF_RUN}, 'has_breaker', ${HAS_BREAKER}) order by run.place) as occurrences
+    from ${ASKED_OF_LOT}
+    left join lateral (select * from {schema}.schedules as s where s.id = asked.schedule_id offset 0) as s on true
+  ) as asked
+  where l.is_scheduled`
 
 /** Mostly there are no lots, and this is the shorter way. Where one waits it takes nothing, and says so: all stand in one line. */
 const CLAIM_RUNS = often(
@@ -127,7 +162,7 @@ const CLAIM_RUNS = often(
   picked as materialized (select id from run limit $9),
   ${LEASE_PICKED}
   union all
-  ${asClaimed('null', 'null', 'null')} from waiting_lot as l`,
+  ${asClaimed('null')} from waiting_lot as l`,
 )
 
 /**

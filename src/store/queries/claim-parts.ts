@@ -91,12 +91,14 @@ export function frontParams(from: FrontOfRuns | null | undefined) {
   return [sinceParam(from?.since), from?.priorities ?? null] as const
 }
 
-/** That of the version by which it was planned, also where its schedule has been edited or deleted since. */
-const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.timing else (
+/** Of a run `asked` of a schedule `s`: that of the version by which it was planned, also where its schedule has been edited or deleted since. */
+export const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.timing else (
     select c.after->'timing' from {schema}.changes as c
     where c.schedule_id = asked.schedule_id and c.after is not null and c.version <= asked.schedule_version
     order by c.id desc limit 1
   ) end`
+
+export const HAS_BREAKER = `coalesce(s.policies->'breaker' <> 'null', false)`
 
 /** What a claim says of the code that works on its runs, as the lease keeps it: whatever others have published since. */
 export const JOBS =
@@ -114,10 +116,10 @@ export const LEASE_PICKED = `
     where r.id = any(array(select id from picked)) and r.job = job.name
     returning r.id, r.has_counted, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')}
   )
-  select null::uuid as lot_id, null::json as run_ids, null::json as inputs,
+  select null::uuid as lot_id, null::json as run_ids, null::json as inputs, null::json as occurrences,
     ${ASKED_COLUMNS.map((name) => `asked.${name}`).join(', ')}, ${OPEN_COLUMNS.map((name) => `r.${name}`).join(', ')},
     asked.trace_context, s.name as schedule_name, ${TIMING_OF_RUN} as timing,
-    coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
+    ${HAS_BREAKER} and not r.has_counted as has_breaker
   from claimed as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = asked.schedule_id`
 

@@ -2,6 +2,7 @@ import type { DirectBatch } from '../../runs/direct-batches.js'
 import type { DirectRun } from '../../runs/direct-run.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
+import { LARGEST_LOT } from './lots.js'
 
 /**
  * Inserts those whose id is new, tells the workers once if there are any, and returns the ids that were new. It also
@@ -67,9 +68,6 @@ const INSERT_DIRECT_RUNS = often(
     (select count(*) from notified)::text as notified
   from created`,
 )
-
-/** Runs in a lot: so few that its row is a short one, and enough to make it cheap. */
-const LARGEST_LOT = 100
 
 /** Whether they are several, alike, new, and may begin at once: then they wait together. */
 function isLot([first, ...others]: readonly DirectRun[]): boolean {

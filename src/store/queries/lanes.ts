@@ -9,6 +9,7 @@
  */
 import { RUN_TIME } from '../rows.js'
 import type { Session, Store } from '../store.js'
+import { unpackSchedules } from './lots.js'
 
 /** Keeps everybody else from filling or emptying the lanes of these schedules until the transaction ends. */
 export async function lockLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
@@ -68,6 +69,7 @@ function lockAndFillLanes(store: Store, scheduleIds: readonly string[]): Promise
 
 /** Lines the open runs up, of schedules whose new policy forbids overlap. Those that are running already go on. */
 export async function enterLanes(session: Session, scheduleIds: readonly string[]): Promise<void> {
+  await unpackSchedules(session, scheduleIds)
   await session.query(
     `update {schema}.runs_open as o set lane = 2 from {schema}.runs_asked as r
      where r.schedule_id = any($1) and o.id = r.id and o.lane is null`,

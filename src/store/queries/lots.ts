@@ -1,11 +1,17 @@
 /**
- * A lot is a row that stands for direct runs that were asked for together: while nothing else is to be said of them, they wait, are
- * claimed and end in it. What is said of one of them alone gives it a row of its own in `runs_open`; from there no run comes back.
+ * A lot is a row that stands for runs that were asked for, or planned, together: while nothing else is to be said of them, they wait,
+ * are claimed and end in it. What is said of one of them alone gives it a row of its own in `runs_open`; from there no run comes back.
  *
  * A lot is cut where a claim takes only its first runs: the rest goes on waiting as another. One that is at work loses those that
  * end, or that get a row of their own, and is deleted with the last.
  */
+import { planTimeOf } from '../../runs/run-id.js'
+import { FIRST_INSTANT } from '../../time/instant.js'
+import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
+
+/** Runs in a lot: so few that its row is a short one, and enough to make it cheap. */
+export const LARGEST_LOT = 100
 
 /** Where `run.id` waits or is at work, if it is in a lot; for those that have no row of their own. */
 const LOT_OF_RUN = `(
@@ -25,12 +31,13 @@ export const UNPACK_GIVEN = `
   ),
   emptied as (delete from {schema}.lots as l using kept where l.id = kept.lot_id and kept.runs is null),
   shortened as (update {schema}.lots as l set runs = kept.runs from kept where l.id = kept.lot_id and kept.runs is not null)
-  insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at, attempt, worker_id, lease_token,
-    lease_expires_at, started_at, max_attempts, fails_when_stale)
-  select run.id, l.job, l.queue, l.priority, case when l.lease_token is null then 'pending' else 'running' end, l.eligible_at,
+  insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, attempt, worker_id,
+    lease_token, lease_expires_at, started_at, max_attempts, fails_when_stale)
+  select run.id, asked.schedule_id, asked.scope, l.job, l.queue, l.priority, case when l.lease_token is null then 'pending' else 'running' end, l.eligible_at,
     case when l.lease_token is null then 0 else 1 end, l.worker_id, l.lease_token, l.lease_expires_at, l.started_at,
     l.max_attempts, l.fails_when_stale
   from run join locked as l on l.id = run.lot_id
+  cross join lateral (select a.schedule_id, a.scope from {schema}.runs_asked as a where a.id = run.id limit 1) as asked
   where run.is_given
   order by run.id
   returning id`
@@ -54,6 +61,39 @@ const UNPACK_RUNS = `
     select * from {schema}.lots where id = any(array(select ${LOT_OF_RUN} from given as run)) order by id for update
   ),
   ${UNPACK_GIVEN}`
+
+/** The same for all open runs of schedules, whose cursors are locked, so that no more of them are planned. */
+export async function unpackSchedules(session: Session, scheduleIds: readonly string[]): Promise<void> {
+  for (;;) {
+    const ids = await listPacked(session, scheduleIds)
+    if (ids.length === 0) return
+    // One that a claim has just cut out of its lot is in another one by now.
+    await unpackRuns(session, ids)
+  }
+}
+
+/** Those of their runs that are in lots; only those since the oldest in any lot are looked at. */
+async function listPacked(session: Session, scheduleIds: readonly string[]): Promise<string[]> {
+  const ends = await session.query<{ id: string }>(
+    `(select id from {schema}.lots where is_scheduled order by id limit 1)
+     union all (select id from {schema}.lots where is_scheduled order by id desc limit 1)`,
+  )
+  if (ends.length === 0) return []
+  const times = ends.map(({ id }) => planTimeOf(id))
+  // Those before 1970 come last by their ids, whichever of them is the oldest.
+  const oldest = times.some((time) => time < 0) ? FIRST_INSTANT : times[0]!
+  const rows = await session.query<{ id: string }>(
+    `with run as materialized (
+       select r.id from {schema}.runs_asked as r
+       where r.schedule_id = any($1) and ${RUN_TIME} >= $2::timestamptz
+         and not exists (select from {schema}.runs_ended as e where e.id = r.id)
+         and not exists (select from {schema}.runs_open as o where o.id = r.id)
+     )
+     select run.id from run where ${LOT_OF_RUN} is not null`,
+    [scheduleIds, new Date(oldest)],
+  )
+  return rows.map(({ id }) => id)
+}
 
 /**
  * The same for lots whose leases have expired, some at a time: each of their runs is then taken from its worker. Never what the

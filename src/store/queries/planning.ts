@@ -6,6 +6,7 @@ import { sinceParam } from '../front.js'
 import { msUntil } from '../ms-until.js'
 import { many, often } from '../often.js'
 import { instantAt, NOW, type Session } from '../store.js'
+import { LARGEST_LOT } from './lots.js'
 
 /** What a tick reads of a schedule that is due. */
 export interface DueSchedule {
@@ -13,6 +14,8 @@ export interface DueSchedule {
   name: string
   version: number
   job: string
+  queue: string
+  priority: number
   scopes: string[] | null
   timing: Timing
   policies: Policies
@@ -24,6 +27,9 @@ export interface DueSchedule {
   decided_through: Date
   has_requests: boolean
   zone_data: string | null
+  /** Where the rows of the schedule and of its cursor lie; that of the cursor is good for as long as its lock. */
+  place: string
+  cursor_place: string
 }
 
 export interface DueLimits {
@@ -79,11 +85,10 @@ function parsed<Value>(text: string): Value {
 const LOCK_DUE_SCHEDULES = often(
   'due schedules',
   `
-  select s.id, s.name, s.version, s.job, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
-    c.decided_through,
-    c.has_requests, c.counted, s.zone_data, ${NOW} as now
+  select s.id, s.name, s.version, s.job, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
+    c.decided_through, c.has_requests, c.counted, s.zone_data, s.ctid as place, c.place as cursor_place, ${NOW} as now
   from (
-    select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted
+    select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted, ctid as place
     from {schema}.cursors
     where wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and next_at is not null and kind = any($3)
       and (provider is null or provider = any($4))
@@ -108,7 +113,7 @@ export async function listDueProviders(
 }
 
 export interface PlannedSchedule {
-  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at' | 'policies'>
+  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at' | 'policies' | 'job' | 'queue' | 'priority'>
   plan: Plan
   /** When a scheduler must look again. */
   wakeAt: Instant | null
@@ -119,6 +124,8 @@ export interface PlannedSchedule {
  * runs and skips are inserted only for what that update returned. A schedule that was changed since it was read
  * writes nothing; a run that exists already is left as it is. Returns the ids of the runs that are new.
  *
+ * Those that are alike (job, queue, priority, when they may begin) wait together in lots, unless they may not overlap.
+ *
  * Overlap is held by a unique index on the lanes. A run that is refused although its id is new has met an open one:
  * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped. So those
  * take their lane first, and then their id; all others first take the id.
@@ -128,9 +135,53 @@ export async function recordPlans(
   planned: readonly PlannedSchedule[],
   channel: string,
 ): Promise<string[]> {
+  const none = planned.map(() => null)
+  const { created } = await record(session, RECORD_PLANS, { planned, channel, places: [none, none] })
+  return created
+}
+
+/**
+ * The same for schedules whose cursors this transaction has locked: they are as they were read, so their rows are found by
+ * where they lie, and no run is looked for before it is inserted. Should that prove wrong, it throws (`isOvertaken`), and the
+ * transaction is to be repeated by `recordPlans`.
+ */
+export async function recordDue(
+  session: Session,
+  planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
+  channel: string,
+): Promise<string[]> {
+  const places = [
+    planned.map(({ schedule }) => schedule.place),
+    planned.map(({ schedule }) => schedule.cursor_place),
+  ] as const
+  const { created, isWhole } = await record(session, RECORD_DUE, { planned, channel, places })
+  if (!isWhole) throw new Overtaken()
+  return created
+}
+
+class Overtaken extends Error {}
+
+/** Whether something came between reading schedules and recording their plans; a run that is there already did. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof Overtaken || (error as { code?: unknown } | null)?.code === '23505'
+}
+
+async function record(
+  session: Session,
+  statement: string,
+  {
+    planned,
+    channel,
+    places,
+  }: {
+    planned: readonly PlannedSchedule[]
+    channel: string
+    places: readonly [readonly (string | null)[], readonly (string | null)[]]
+  },
+): Promise<{ created: string[]; isWhole: boolean }> {
   const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
   const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
-  const rows = await session.query<{ id: string }>(RECORD_PLANS, [
+  const rows = await session.query<{ id: string | null }>(statement, [
     session.now(),
     channel,
     planned.map(({ schedule }) => schedule.id),
@@ -139,18 +190,50 @@ export async function recordPlans(
     planned.map(({ plan }) => plan.nextAt),
     planned.map(({ wakeAt }) => wakeAt),
     planned.map(({ plan }) => plan.decidedThrough),
+    ...places,
     runs.map(({ run }) => run.id),
     runs.map(({ id }) => id),
     runs.map(({ run }) => run.scope),
     runs.map(({ run }) => run.planTime),
     runs.map(({ run }) => run.eligibleAt),
+    lotsOf(planned),
     skips.map(({ id }) => id),
     skips.map(({ skip }) => skip.scope),
     skips.map(({ skip }) => skip.first),
     skips.map(({ skip }) => skip.last),
     skips.map(({ skip }) => skip.reason),
   ])
-  return rows.map(({ id }) => id)
+  const refused = new Set(rows.map(({ id }) => id))
+  return {
+    created: runs.map(({ run }) => run.id).filter((id) => !refused.has(id)),
+    isWhole: !refused.has(null),
+  }
+}
+
+/** In which lot each run waits, from 1; null for one that waits alone. Those of a lot are neighbours in the order of their ids. */
+function lotsOf(planned: readonly PlannedSchedule[]): (number | null)[] {
+  const runs = planned.flatMap(({ schedule, plan }) =>
+    plan.runs.map((run) => ({ run, schedule, lot: null as number | null })),
+  )
+  const lines = new Map<string, typeof runs>()
+  for (const one of runs) {
+    const { job, queue, priority, policies } = one.schedule
+    if (policies.overlap !== 'allow') continue
+    const line = `${one.run.eligibleAt}\0${priority}\0${queue}\0${job}`
+    const others = lines.get(line)
+    if (others) others.push(one)
+    else lines.set(line, [one])
+  }
+  let lots = 0
+  for (const line of lines.values()) {
+    if (line.length === 1) continue
+    line.sort((a, b) => (a.run.id < b.run.id ? -1 : 1))
+    for (const [index, one] of line.entries()) {
+      if (index % LARGEST_LOT === 0) lots += 1
+      one.lot = lots
+    }
+  }
+  return runs.map(({ lot }) => lot)
 }
 
 const ASKED = `{schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
@@ -161,40 +244,47 @@ const AS_OPEN = `p.id, p.schedule_id, p.scope, p.job, p.queue, p.priority, 'pend
 
 const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known.id = p.id)'
 
-const RECORD_PLANS = often(
-  'record occurrences',
-  `
+const recording = ({ found, conflict }: { found: string; conflict: string }) => `
   with clock as materialized (select ${NOW} as now),
   moved as (
     update {schema}.cursors as c
     set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
       decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
       counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
-    from ${many('$3::uuid[]', '$4::int[]', '$5::float8[]', '$6::float8[]', '$7::float8[]', '$8::float8[]')}
-      as plan (id, version, cursor, next_at, wake_at, decided_through)
+    from ${many('$3::uuid[]', '$4::int[]', '$5::float8[]', '$6::float8[]', '$7::float8[]', '$8::float8[]', '$9::tid[]', '$10::tid[]')}
+      as plan (id, version, cursor, next_at, wake_at, decided_through, place, cursor_place)
+    join {schema}.schedules as s on s.id = plan.id
     where c.schedule_id = plan.id and c.version = plan.version
-      and c.next_at is not distinct from ${instantAt('plan.cursor')}
-    returning c.schedule_id, c.version
+      and c.next_at is not distinct from ${instantAt('plan.cursor')}${found}
+    returning c.schedule_id, c.version, s.job, s.input, s.queue, s.priority, s.policies->>'overlap' as overlap
   ),
   planned as (
     select run.id, run.schedule_id, run.scope, ${instantAt('run.plan_time')} as plan_time,
-      ${instantAt('run.eligible_at')} as eligible_at, moved.version, s.job, s.input, s.queue, s.priority, clock.now,
-      s.policies->>'overlap' as overlap
-    from ${many('$9::uuid[]', '$10::uuid[]', '$11::text[]', '$12::float8[]', '$13::float8[]')}
-      as run (id, schedule_id, scope, plan_time, eligible_at)
+      ${instantAt('run.eligible_at')} as eligible_at, moved.version, moved.job, moved.input, moved.queue, moved.priority,
+      moved.overlap, clock.now, run.lot
+    from ${many('$11::uuid[]', '$12::uuid[]', '$13::text[]', '$14::float8[]', '$15::float8[]', '$16::int[]')}
+      as run (id, schedule_id, scope, plan_time, eligible_at, lot)
     join moved on moved.schedule_id = run.schedule_id
-    join {schema}.schedules as s on s.id = moved.schedule_id
     cross join clock
   ),
   created as (
     insert into ${ASKED}
-    select ${AS_ASKED} from planned as p where overlap = 'allow' order by p.plan_time, p.id
-    on conflict do nothing
+    select ${AS_ASKED} from planned as p where overlap = 'allow' order by p.id
+    ${conflict}
     returning id
+  ),
+  lotted as (
+    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs, is_scheduled)
+    select runs[1], runs[cardinality(runs)], job, queue, priority, eligible_at, runs, true
+    from (
+      select min(p.job) as job, min(p.queue) as queue, min(p.priority) as priority, min(p.eligible_at) as eligible_at,
+        array_agg(p.id order by p.id) as runs
+      from planned as p join created using (id) where p.lot is not null group by p.lot
+    ) as lot
   ),
   opened as (
     insert into ${OPEN}
-    select ${AS_OPEN}, null from planned as p join created using (id) order by p.plan_time, p.id
+    select ${AS_OPEN}, null from planned as p join created using (id) where p.lot is null order by p.id
   ),
   first as (
     insert into ${OPEN}
@@ -222,7 +312,7 @@ const RECORD_PLANS = often(
     insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
     select moved.schedule_id, range.scope, moved.version, ${instantAt('range.first')}, ${instantAt('range.last')},
       range.reason, clock.now
-    from ${many('$14::uuid[]', '$15::text[]', '$16::float8[]', '$17::float8[]', '$18::text[]')}
+    from ${many('$17::uuid[]', '$18::text[]', '$19::float8[]', '$20::float8[]', '$21::text[]')}
       as range (schedule_id, scope, first, last, reason)
     join moved on moved.schedule_id = range.schedule_id
     cross join clock
@@ -233,10 +323,19 @@ const RECORD_PLANS = often(
   ),
   -- Aggregated first, so that a batch sends one notification, and none when it created nothing.
   notified as (
-    select pg_notify($2, 'runs')
+    select pg_notify($2, 'runs')::text as told
     from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch where batch.runs > 0
   )
-  select every_run.id from (select id from created union all select id from laned) as every_run left join notified on true`,
+  -- Those that are not new, and a null where not every cursor was moved. The notification is sent as it is read.
+  select id from unnest($11::uuid[]) as run (id)
+  where id not in (select id from created) and id not in (select id from laned)
+  union all select null where (select count(*) from moved) < cardinality($3::uuid[])
+  union all select null from notified where told is null`
+
+const RECORD_PLANS = often('record occurrences', recording({ found: '', conflict: 'on conflict do nothing' }))
+const RECORD_DUE = often(
+  'record due occurrences',
+  recording({ found: ' and s.ctid = plan.place and c.ctid = plan.cursor_place', conflict: '' }),
 )
 
 export interface EndedPause {

@@ -56,6 +56,7 @@ const LIST_RECENT = `
   )
   select clock.now, recent.*,
     coalesce((select e.state from {schema}.runs_ended as e where e.id = recent.run_id),
-      (select o.state from {schema}.runs_open as o where o.id = recent.run_id)) as state
+      (select o.state from {schema}.runs_open as o where o.id = recent.run_id),
+      (select r.state from {schema}.runs as r where r.id = recent.run_id)) as state
   from (select ${NOW} as now) as clock left join recent on true
   order by recent.last_plan_time desc, recent.scope desc, recent.run_id nulls last`

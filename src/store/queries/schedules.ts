@@ -3,6 +3,7 @@ import type { Instant } from '../../time/instant.js'
 import { SCHEDULE_COLUMNS, SCHEDULES_AND_CURSORS, type ScheduleRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 import type { ChangeWrite } from './changes.js'
+import { unpackSchedules } from './lots.js'
 
 /** Of this group, where one is given; so in all that follow here. */
 export async function findSchedule(
@@ -297,6 +298,7 @@ export async function deleteSchedules(
 ): Promise<void> {
   await session.query('delete from {schema}.schedules where id = any($1)', [ids])
   if (runs === 'keep') return
+  await unpackSchedules(session, ids)
   // Those that are open first: after that nobody can end one, and the next statement sees all that have ended.
   await session.query(
     `delete from {schema}.runs_open as o using {schema}.runs_asked as asked
