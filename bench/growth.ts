@@ -48,7 +48,7 @@ export const QUICK: GrowthSize = {
 type Print = (line: string) => void
 
 export async function benchGrowth(size: GrowthSize, print: Print, pictures?: string): Promise<void> {
-  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=1GB', 'max_wal_size=8GB'] })
+  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=4GB', 'max_wal_size=8GB'] })
   try {
     const besideHistory = await benchHistory(server, size, print)
     const ofSchedules = await benchFiring(server, size, print)

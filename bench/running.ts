@@ -56,7 +56,7 @@ export const QUICK: RunningSize = {
   leadMs: 500,
 }
 
-const SETTINGS = ['shared_buffers=1GB', 'max_wal_size=8GB', 'shared_preload_libraries=pg_stat_statements']
+const SETTINGS = ['shared_buffers=4GB', 'max_wal_size=8GB', 'shared_preload_libraries=pg_stat_statements']
 
 /** Returns how many runs a second are fired, claimed and completed, in the middle of the rounds. */
 export async function benchRunning(size: RunningSize, print: (line: string) => void): Promise<number> {

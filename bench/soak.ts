@@ -65,7 +65,7 @@ interface Surroundings {
 
 /** Resolves with what is wrong: nothing, where all is well. */
 export async function soak(size: SoakSize, { print, signal, pictures }: Surroundings): Promise<string[]> {
-  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=1GB', 'max_wal_size=8GB'] })
+  const server = await startPostgres({ fsync: true, settings: ['shared_buffers=4GB', 'max_wal_size=8GB'] })
   const opened: (() => unknown)[] = [() => server.remove()]
   try {
     const escapement = await createEscapement({ database: server.url })
@@ -112,7 +112,8 @@ async function hold(
   const startedMs = performance.now()
   let before = { ms: 0, ended: (await watcher.look()).ended }
   processes.takeLateness()
-  for (let plannedMs = sampleMs; plannedMs <= lastMs; plannedMs += sampleMs) {
+  let plannedMs = sampleMs
+  while (plannedMs <= lastMs) {
     await sleep(Math.max(0, plannedMs - (performance.now() - startedMs)), undefined, { signal })
     const state = await watcher.look()
     const ms = performance.now() - startedMs
@@ -134,6 +135,8 @@ async function hold(
     }
     await stranger.comeOrGo(ms)
     before = { ms, ended: state.ended }
+    // One that took long is not followed by one of a moment.
+    plannedMs = sampleMs * (Math.floor(ms / sampleMs + 0.5) + 1)
   }
   return {
     rate,

@@ -21,7 +21,7 @@ export async function firePeers(
   const node = installPeers()
   const postgres = await startPostgres({
     fsync: true,
-    settings: ['shared_buffers=1GB', 'max_wal_size=8GB'],
+    settings: ['shared_buffers=4GB', 'max_wal_size=8GB'],
   })
   const redis = redisVersion() === undefined ? undefined : await startRedis('always')
 
