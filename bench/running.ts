@@ -81,21 +81,21 @@ export async function benchRunning(size: RunningSize, print: (line: string) => v
   }
 }
 
-/** Schedules that yield once, all at the same instant. */
+/** Schedules for once a year, all of them next at the same instant. */
 async function fill(database: Escapement['database'], name: string, count: number, at: Date): Promise<void> {
   const policies = `'{"catchUp":"latest","catchUpWindow":null,"catchUpLimit":100,"grace":"1 minute","overlap":"allow","delay":"0 seconds","jitter":"0 seconds","breaker":null,"deleteWhenDone":false}'`
   await database.query(
     `with s as (
        insert into escapement.schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at, state,
-         state_since, ledger_from, created_at, updated_at)
-       select gen_random_uuid(), $1 || ':' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
-         'default', 0, '{global}', jsonb_build_object('kind', 'once', 'at', $3::text, 'zone', 'UTC'), ${policies}, now(), 'active',
-         now(), now(), now(), now()
+         state_since, ledger_from, zone_data, created_at, updated_at)
+       select uuidv7(), $1 || ':' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
+         'default', 0, '{global}', jsonb_build_object('kind', 'every', 'every', '8760 hours', 'anchor', left($3::text, 19), 'zone', 'UTC'), ${policies}, now(), 'active',
+         now(), now(), null, now(), now()
        from generate_series(1, $2::int) as n
        returning id
      )
      insert into escapement.cursors (schedule_id, version, kind, next_at, wake_at, decided_through)
-     select id, 1, 'once', $3::timestamptz, $3::timestamptz, now() from s`,
+     select id, 1, 'every', $3::timestamptz, $3::timestamptz, now() from s`,
     [name, count, at.toISOString()],
   )
   await database.query('vacuum analyze escapement.schedules, escapement.cursors')
