@@ -20,6 +20,10 @@ export async function insertDirectRuns(
     await insertLots(session, channel, { ids, runs })
     return ids
   }
+  if (runs.length === 1 && runs[0]!.key === null) {
+    await insertOne(session, channel, ids[0]!, runs[0]!)
+    return ids
+  }
   const [row] = await session.query<{ created: string }>(INSERT_DIRECT_RUNS, [
     session.now(),
     channel,
@@ -67,6 +71,40 @@ const INSERT_DIRECT_RUNS = often(
   select case count(*) when cardinality($3::uuid[]) then 'all' else coalesce(string_agg(id::text, ' '), '') end as created,
     (select count(*) from notified)::text as notified
   from created`,
+)
+
+/** One without a key is new, and nothing has to be compared: what somebody waits for on an idle system is a short statement. */
+async function insertOne(session: Session, channel: string, id: string, run: DirectRun): Promise<void> {
+  const { job, input, queue, priority, at, delayMs, traceContext } = run
+  await session.query(INSERT_ONE, [
+    session.now(),
+    channel,
+    id,
+    job,
+    input,
+    queue,
+    priority,
+    at === null ? null : new Date(at),
+    delayMs,
+    traceContext,
+  ])
+}
+
+const INSERT_ONE = often(
+  'enqueue a run',
+  `
+  with clock as materialized (select ${NOW} as now),
+  created as (
+    insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, created_at, trace_context)
+    select $3::uuid, 'direct', $4::text, $5::jsonb, $6::text, $7::integer, clock.now, $10::text from clock
+  ),
+  opened as (
+    insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at)
+    select $3::uuid, $4::text, $6::text, $7::integer, 'pending',
+      coalesce($8::timestamptz, clock.now + $9::float8 * interval '1 millisecond')
+    from clock
+  )
+  select pg_notify($2::text, 'runs')::text as notified`,
 )
 
 /** Whether they are several, alike, new, and may begin at once: then they wait together. */
