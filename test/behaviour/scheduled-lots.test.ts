@@ -97,6 +97,16 @@ describe('runs of schedules that are due together', () => {
     ])
   })
 
+  it('wait alone while they are held back, and begin when that ends', async () => {
+    const { worker, planner, handled, lots, alone } = await open({ count: 3, delay: '10 seconds' })
+    await planner.advance('35 seconds')
+    expect([await lots(), (await alone()).length]).toEqual([[], 3])
+    await worker.advance('39 seconds')
+    expect(handled).toEqual([])
+    await worker.advance('1 second')
+    expect(handled).toHaveLength(3)
+  })
+
   it('get rows of their own when they fail, and count for their breakers', async () => {
     const { worker, planner, lots, alone, states } = await open({
       count: 3,

@@ -62,6 +62,12 @@ const UNPACK_RUNS = `
   ),
   ${UNPACK_GIVEN}`
 
+/** Until the transaction ends, in the order in which everybody locks them. */
+export async function lockLots(session: Session, ids: readonly string[]): Promise<void> {
+  if (new Set(ids).size < 2) return
+  await session.query('select from {schema}.lots where id = any($1) order by id for update', [ids])
+}
+
 /** The same for all open runs of schedules, whose cursors are locked, so that no more of them are planned. */
 export async function unpackSchedules(session: Session, scheduleIds: readonly string[]): Promise<void> {
   for (;;) {

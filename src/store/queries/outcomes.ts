@@ -3,7 +3,7 @@ import type { RunTrigger } from '../../runs/run.js'
 import { many, often } from '../often.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
-import { unpackRuns } from './lots.js'
+import { lockLots, unpackRuns } from './lots.js'
 import { insertNotices, isTold, type Noticing } from './notices.js'
 
 /** How one attempt ended, as it is written down. */
@@ -130,6 +130,12 @@ async function record(
     .map((outcome, index) => ({ outcome, index }))
     .sort((a, b) => (a.outcome.runId < b.outcome.runId ? -1 : 1))
   const hasSucceeded = ({ outcome }: Placed) => outcome.state === 'succeeded'
+  // Lots are locked in the order of their ids as well: of a failure only after the successes would be too late.
+  if (!placed.every(hasSucceeded))
+    await lockLots(
+      session,
+      outcomes.flatMap(({ lotId }) => lotId ?? []),
+    )
   const isOpen = ({ index }: Placed) => !counted[index]
   await write(
     writeLotSuccesses,

@@ -210,15 +210,23 @@ async function record(
   }
 }
 
-/** In which lot each run waits, from 1; null for one that waits alone. Those of a lot are neighbours in the order of their ids. */
+/**
+ * In which lot each run waits, from 1; null for one that waits alone. Those of a lot are neighbours in the order of their ids. Whoever
+ * looks for work takes a lot that waits for one that may be claimed now: what is held back for a while has a row of its own.
+ */
 function lotsOf(planned: readonly PlannedSchedule[]): (number | null)[] {
   const runs = planned.flatMap(({ schedule, plan }) =>
-    plan.runs.map((run) => ({ run, schedule, lot: null as number | null })),
+    plan.runs.map((run) => ({
+      run,
+      schedule,
+      isEligible: run.eligibleAt <= plan.decidedThrough,
+      lot: null as number | null,
+    })),
   )
   const lines = new Map<string, typeof runs>()
   for (const one of runs) {
     const { job, queue, priority, policies } = one.schedule
-    if (policies.overlap !== 'allow') continue
+    if (policies.overlap !== 'allow' || !one.isEligible) continue
     const line = `${one.run.eligibleAt}\0${priority}\0${queue}\0${job}`
     const others = lines.get(line)
     if (others) others.push(one)
