@@ -13,7 +13,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { createEscapement, type Escapement, every } from '../src/index.js'
+import { createEscapement, type Escapement, once } from '../src/index.js'
 import { startPgBouncer } from '../test/faults/pgbouncer.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { inEnglish, middle, number, percentile, spread } from './figures.js'
@@ -130,10 +130,7 @@ async function lateness(escapement: Escapement, url: string, size: RunningSize):
   const fire = async (instants: readonly number[]): Promise<number[]> => {
     const definitions = instants.map((at, index) => [
       `late:${at}:${index}`,
-      {
-        job: 'noop',
-        timing: every('8760 hours', { anchor: new Date(at).toISOString().slice(0, -1), zone: 'UTC' }),
-      },
+      { job: 'noop', timing: once(new Date(at)), deleteWhenDone: true },
     ])
     await escapement.schedules.sync(Object.fromEntries(definitions))
     await sleep(Math.max(...instants) - Date.now())
