@@ -89,7 +89,7 @@ async function fill(database: Escapement['database'], name: string, count: numbe
        insert into escapement.schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at, state,
          state_since, ledger_from, zone_data, created_at, updated_at)
        select uuidv7(), $1 || ':' || n, 1, 'noop', jsonb_build_object('customer', n, 'report', repeat('x', 100)),
-         'default', 0, '{global}', jsonb_build_object('kind', 'every', 'every', '8760 hours', 'anchor', left($3::text, 19), 'zone', 'UTC'), ${policies}, now(), 'active',
+         'default', 0, '{global}', jsonb_build_object('kind', 'every', 'every', '8760 hours', 'anchor', left($3::text, 23), 'zone', 'UTC'), ${policies}, now(), 'active',
          now(), now(), null, now(), now()
        from generate_series(1, $2::int) as n
        returning id
