@@ -10,7 +10,8 @@
  */
 import { pathToFileURL } from 'node:url'
 import { planOccurrences } from '../src/schedules/plan.js'
-import { type DueLimits, lockDueSchedules, msUntilWake, recordDue } from '../src/store/queries/planning.js'
+import { type DueLimits, lockDueSchedules, msUntilWake } from '../src/store/queries/planning.js'
+import { recordDue } from '../src/store/queries/recording.js'
 import { toPlannable } from '../src/store/rows.js'
 import type { Session, Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'

@@ -1,6 +1,6 @@
 import { type CancelledRun, replaceOpen } from '../store/queries/cancelling.js'
 import { notify } from '../store/queries/notifying.js'
-import type { PlannedSchedule } from '../store/queries/planning.js'
+import type { PlannedSchedule } from '../store/queries/recording.js'
 import type { Session } from '../store/store.js'
 
 /**

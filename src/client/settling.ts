@@ -16,7 +16,7 @@ import {
   RUNS_AT_ONCE,
 } from '../schedules/plan.js'
 import { finishSchedules } from '../store/queries/finishing.js'
-import { type PlannedSchedule, recordPlans } from '../store/queries/planning.js'
+import { type PlannedSchedule, recordPlans } from '../store/queries/recording.js'
 import { adoptCursors } from '../store/queries/schedules.js'
 import { readSkipRequests } from '../store/queries/skip-requests.js'
 import { type ScheduleRow, toPlannable } from '../store/rows.js'

@@ -12,7 +12,7 @@
 import { boundsOf, costOfBounds } from '../schedules/bounds.js'
 import type { Grid } from '../schedules/catch-up.js'
 import { gridOf, planSkipped } from '../schedules/plan.js'
-import { type PlannedSchedule, recordPlans } from '../store/queries/planning.js'
+import { type PlannedSchedule, recordPlans } from '../store/queries/recording.js'
 import { markZoneData } from '../store/queries/zone-data.js'
 import { contentOf, type ScheduleRow, toPlannable } from '../store/rows.js'
 import type { Instant } from '../time/instant.js'

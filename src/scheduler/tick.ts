@@ -9,15 +9,8 @@ import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '
 import { newestOf } from '../store/front.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
 import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.js'
-import {
-  type DueLimits,
-  type DueSchedule,
-  isOvertaken,
-  lockDueSchedules,
-  type PlannedSchedule,
-  recordDue,
-  recordPlans,
-} from '../store/queries/planning.js'
+import { type DueLimits, type DueSchedule, lockDueSchedules } from '../store/queries/planning.js'
+import { isOvertaken, type PlannedSchedule, recordDue, recordPlans } from '../store/queries/recording.js'
 import { findSchedules } from '../store/queries/schedules.js'
 import { setAside } from '../store/queries/set-aside.js'
 import { forgetRequests, readSkipRequests } from '../store/queries/skip-requests.js'

@@ -20,7 +20,7 @@ const outcomes = 'store/queries/outcomes.js'
 
 export const PLANTED: readonly PlantedBug[] = [
   {
-    // Each of the three guards of one run per occurrence is enough by itself: the key is the last, once the others are gone.
+    // Each of the four guards of one run per occurrence is enough by itself: the key is the last, once the others are gone.
     name: 'no unique key',
     faults: [],
     seenAs: { kinds: ['doubled'], saying: /\d runs of / },
@@ -28,9 +28,14 @@ export const PLANTED: readonly PlantedBug[] = [
       { file: 'runs/run-id.js', from: '.toISOString(), hex', to: '.toISOString() + Math.random(), hex' },
       { file: 'store/queries/planning.js', from: '    for update skip locked\n', to: '' },
       {
-        file: 'store/queries/planning.js',
+        file: 'store/queries/recording.js',
         from: 'and c.next_at is not distinct from',
         to: 'and clock_timestamp() is distinct from',
+      },
+      {
+        file: 'store/queries/recording.js',
+        from: ' and s.ctid = plan.place and c.ctid = plan.cursor_place',
+        to: '',
       },
     ],
   },

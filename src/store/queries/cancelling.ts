@@ -1,7 +1,7 @@
 import type { RunTrigger } from '../../runs/run.js'
 import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
-import type { PlannedSchedule } from './planning.js'
+import type { PlannedSchedule } from './recording.js'
 
 export interface CancelledRun {
   id: string

@@ -131,11 +131,12 @@ async function record(
     .sort((a, b) => (a.outcome.runId < b.outcome.runId ? -1 : 1))
   const hasSucceeded = ({ outcome }: Placed) => outcome.state === 'succeeded'
   // Lots are locked in the order of their ids as well: of a failure only after the successes would be too late.
-  if (!placed.every(hasSucceeded))
+  if (!placed.every(hasSucceeded)) {
     await lockLots(
       session,
       outcomes.flatMap(({ lotId }) => lotId ?? []),
     )
+  }
   const isOpen = ({ index }: Placed) => !counted[index]
   await write(
     writeLotSuccesses,

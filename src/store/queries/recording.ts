@@ -1,0 +1,241 @@
+/** What a plan leads to, written down: runs, skips, and the cursor that moves on. */
+import type { Plan } from '../../schedules/plan.js'
+import type { Instant } from '../../time/instant.js'
+import { many, often } from '../often.js'
+import { instantAt, NOW, type Session } from '../store.js'
+import { LARGEST_LOT } from './lots.js'
+import type { DueSchedule } from './planning.js'
+
+export interface PlannedSchedule {
+  schedule: Pick<DueSchedule, 'id' | 'version' | 'next_at' | 'policies' | 'job' | 'queue' | 'priority'>
+  plan: Plan
+  /** When a scheduler must look again. */
+  wakeAt: Instant | null
+}
+
+/**
+ * Records any number of plans in one statement: every cursor moves by compare-and-set on (id, version, next_at), and
+ * runs and skips are inserted only for what that update returned. A schedule that was changed since it was read
+ * writes nothing; a run that exists already is left as it is. Returns the ids of the runs that are new.
+ *
+ * Those that are alike (job, queue, priority, when they may begin) wait together in lots, unless they may not overlap.
+ *
+ * Overlap is held by a unique index on the lanes. A run that is refused although its id is new has met an open one:
+ * with `queue` it takes the lane that waits, and if that is taken too, or with `skip`, the occurrence is skipped. So those
+ * take their lane first, and then their id; all others first take the id.
+ */
+export async function recordPlans(
+  session: Session,
+  planned: readonly PlannedSchedule[],
+  channel: string,
+): Promise<string[]> {
+  const none = planned.map(() => null)
+  const { created } = await record(session, RECORD_PLANS, { planned, channel, places: [none, none] })
+  return created
+}
+
+/**
+ * The same for schedules whose cursors this transaction has locked: they are as they were read, so their rows are found by
+ * where they lie, and no run is looked for before it is inserted. Should that prove wrong, it throws (`isOvertaken`), and the
+ * transaction is to be repeated by `recordPlans`.
+ */
+export async function recordDue(
+  session: Session,
+  planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
+  channel: string,
+): Promise<string[]> {
+  const places = [
+    planned.map(({ schedule }) => schedule.place),
+    planned.map(({ schedule }) => schedule.cursor_place),
+  ] as const
+  const { created, isWhole } = await record(session, RECORD_DUE, { planned, channel, places })
+  if (!isWhole) throw new Overtaken()
+  return created
+}
+
+class Overtaken extends Error {}
+
+/** Whether something came between reading schedules and recording their plans; a run that is there already did. */
+export function isOvertaken(error: unknown): boolean {
+  return error instanceof Overtaken || (error as { code?: unknown } | null)?.code === '23505'
+}
+
+async function record(
+  session: Session,
+  statement: string,
+  {
+    planned,
+    channel,
+    places,
+  }: {
+    planned: readonly PlannedSchedule[]
+    channel: string
+    places: readonly [readonly (string | null)[], readonly (string | null)[]]
+  },
+): Promise<{ created: string[]; isWhole: boolean }> {
+  const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
+  const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
+  const rows = await session.query<{ id: string | null }>(statement, [
+    session.now(),
+    channel,
+    planned.map(({ schedule }) => schedule.id),
+    planned.map(({ schedule }) => schedule.version),
+    planned.map(({ schedule }) => schedule.next_at?.getTime() ?? null),
+    planned.map(({ plan }) => plan.nextAt),
+    planned.map(({ wakeAt }) => wakeAt),
+    planned.map(({ plan }) => plan.decidedThrough),
+    ...places,
+    runs.map(({ run }) => run.id),
+    runs.map(({ id }) => id),
+    runs.map(({ run }) => run.scope),
+    runs.map(({ run }) => run.planTime),
+    runs.map(({ run }) => run.eligibleAt),
+    lotsOf(planned),
+    skips.map(({ id }) => id),
+    skips.map(({ skip }) => skip.scope),
+    skips.map(({ skip }) => skip.first),
+    skips.map(({ skip }) => skip.last),
+    skips.map(({ skip }) => skip.reason),
+  ])
+  const refused = new Set(rows.map(({ id }) => id))
+  return {
+    created: runs.map(({ run }) => run.id).filter((id) => !refused.has(id)),
+    isWhole: !refused.has(null),
+  }
+}
+
+/**
+ * In which lot each run waits, from 1; null for one that waits alone. Those of a lot are neighbours in the order of their ids. Whoever
+ * looks for work takes a lot that waits for one that may be claimed now: what is held back for a while has a row of its own.
+ */
+function lotsOf(planned: readonly PlannedSchedule[]): (number | null)[] {
+  const runs = planned.flatMap(({ schedule, plan }) =>
+    plan.runs.map((run) => ({
+      run,
+      schedule,
+      isEligible: run.eligibleAt <= plan.decidedThrough,
+      lot: null as number | null,
+    })),
+  )
+  const lines = new Map<string, typeof runs>()
+  for (const one of runs) {
+    const { job, queue, priority, policies } = one.schedule
+    if (policies.overlap !== 'allow' || !one.isEligible) continue
+    const line = `${one.run.eligibleAt}\0${priority}\0${queue}\0${job}`
+    const others = lines.get(line)
+    if (others) others.push(one)
+    else lines.set(line, [one])
+  }
+  let lots = 0
+  for (const line of lines.values()) {
+    if (line.length === 1) continue
+    line.sort((a, b) => (a.run.id < b.run.id ? -1 : 1))
+    for (const [index, one] of line.entries()) {
+      if (index % LARGEST_LOT === 0) lots += 1
+      one.lot = lots
+    }
+  }
+  return runs.map(({ lot }) => lot)
+}
+
+const ASKED = `{schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
+  priority, created_at)`
+const AS_ASKED = `p.id, p.schedule_id, p.scope, p.plan_time, p.version, 'scheduled', p.job, p.input, p.queue, p.priority, p.now`
+const OPEN = `{schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, lane)`
+const AS_OPEN = `p.id, p.schedule_id, p.scope, p.job, p.queue, p.priority, 'pending', p.eligible_at`
+
+const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known.id = p.id)'
+
+const recording = ({ found, conflict }: { found: string; conflict: string }) => `
+  with clock as materialized (select ${NOW} as now),
+  moved as (
+    update {schema}.cursors as c
+    set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
+      decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
+      counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
+    from ${many('$3::uuid[]', '$4::int[]', '$5::float8[]', '$6::float8[]', '$7::float8[]', '$8::float8[]', '$9::tid[]', '$10::tid[]')}
+      as plan (id, version, cursor, next_at, wake_at, decided_through, place, cursor_place)
+    join {schema}.schedules as s on s.id = plan.id
+    where c.schedule_id = plan.id and c.version = plan.version
+      and c.next_at is not distinct from ${instantAt('plan.cursor')}${found}
+    returning c.schedule_id, c.version, s.job, s.input, s.queue, s.priority, s.policies->>'overlap' as overlap
+  ),
+  planned as (
+    select run.id, run.schedule_id, run.scope, ${instantAt('run.plan_time')} as plan_time,
+      ${instantAt('run.eligible_at')} as eligible_at, moved.version, moved.job, moved.input, moved.queue, moved.priority,
+      moved.overlap, clock.now, run.lot
+    from ${many('$11::uuid[]', '$12::uuid[]', '$13::text[]', '$14::float8[]', '$15::float8[]', '$16::int[]')}
+      as run (id, schedule_id, scope, plan_time, eligible_at, lot)
+    join moved on moved.schedule_id = run.schedule_id
+    cross join clock
+  ),
+  created as (
+    insert into ${ASKED}
+    select ${AS_ASKED} from planned as p where overlap = 'allow' order by p.id
+    ${conflict}
+    returning id
+  ),
+  lotted as (
+    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs, is_scheduled)
+    select runs[1], runs[cardinality(runs)], job, queue, priority, eligible_at, runs, true
+    from (
+      select min(p.job) as job, min(p.queue) as queue, min(p.priority) as priority, min(p.eligible_at) as eligible_at,
+        array_agg(p.id order by p.id) as runs
+      from planned as p join created using (id) where p.lot is not null group by p.lot
+    ) as lot
+  ),
+  opened as (
+    insert into ${OPEN}
+    select ${AS_OPEN}, null from planned as p join created using (id) where p.lot is null order by p.id
+  ),
+  first as (
+    insert into ${OPEN}
+    select ${AS_OPEN}, 0 from planned as p where overlap <> 'allow' and ${IS_NEW} order by p.plan_time, p.id
+    on conflict do nothing
+    returning id
+  ),
+  refused as materialized (
+    select * from planned as p
+    where overlap <> 'allow' and ${IS_NEW} and not exists (select from first where first.id = p.id)
+  ),
+  waiting as (
+    insert into ${OPEN}
+    select ${AS_OPEN}, 1 from refused as p where overlap = 'queue' order by p.plan_time, p.id
+    on conflict do nothing
+    returning id
+  ),
+  laned as (
+    insert into ${ASKED}
+    select ${AS_ASKED} from planned as p join (select id from first union all select id from waiting) as opened using (id)
+    order by p.plan_time, p.id
+    returning id
+  ),
+  skipped as (
+    insert into {schema}.skips (schedule_id, scope, schedule_version, first_plan_time, last_plan_time, reason, decided_at)
+    select moved.schedule_id, range.scope, moved.version, ${instantAt('range.first')}, ${instantAt('range.last')},
+      range.reason, clock.now
+    from ${many('$17::uuid[]', '$18::text[]', '$19::float8[]', '$20::float8[]', '$21::text[]')}
+      as range (schedule_id, scope, first, last, reason)
+    join moved on moved.schedule_id = range.schedule_id
+    cross join clock
+    union all
+    select schedule_id, scope, version, plan_time, plan_time, 'overlap', now from refused
+    where not exists (select from waiting where waiting.id = refused.id)
+    on conflict do nothing
+  ),
+  -- Aggregated first, so that a batch sends one notification, and none when it created nothing.
+  notified as (
+    select pg_notify($2, 'runs')::text as told
+    from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch where batch.runs > 0
+  )
+  -- Those that are not new, and a null where not every cursor was moved. The notification is sent as it is read.
+  select id from unnest($11::uuid[]) as run (id)
+  where id not in (select id from created) and id not in (select id from laned)
+  union all select null where (select count(*) from moved) < cardinality($3::uuid[])
+  union all select null from notified where told is null`
+
+const RECORD_PLANS = often('record occurrences', recording({ found: '', conflict: 'on conflict do nothing' }))
+const RECORD_DUE = often(
+  'record due occurrences',
+  recording({ found: ' and s.ctid = plan.place and c.ctid = plan.cursor_place', conflict: '' }),
+)
