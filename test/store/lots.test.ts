@@ -359,6 +359,26 @@ describe('jobs with limits', () => {
     return { ...opened, claimFive, askFew }
   }
 
+  it('leave lots of other jobs whole, and all stand in one line', async () => {
+    const { h, ask, askFew, claimFive, lots, rows } = await openWithFew({ concurrency: 2 })
+    const few = upTo(3).map((n) => ({ input: `few ${n}`, priority: 2 }))
+    await askFew(1, 'last')
+    await ask(['third', 'fourth', 'fifth'], { priority: 1 })
+    await h.runs.enqueueMany('few', few)
+    await ask(['first', 'second'], { priority: 3 })
+    expect(await claimFive()).toEqual([
+      'noop "first"',
+      'noop "second"',
+      'few "few 0"',
+      'few "few 1"',
+      'noop "third"',
+    ])
+    // Of the free ones no run has a row of its own, and the rest of the lot that was cut waits as a lot.
+    expect(await lots()).toEqual(expect.arrayContaining(['2 at work', '1 at work', 2]))
+    expect(await rows()).toBe(4)
+    expect(await claimFive()).toEqual(['noop "fourth"', 'noop "fifth"'])
+  })
+
   it('let no lot wait behind runs of theirs for which there is no place', async () => {
     const { ask, askFew, claimFive } = await openWithFew({ concurrency: 1 })
     await askFew(10, 0)

@@ -1,6 +1,7 @@
-/** Claims where jobs have limits, which are held against single runs. */
+/** Claims where jobs have limits, which are held against single runs; lots of the others stand in line with them. */
 import { often } from '../often.js'
 import type { Session } from '../store.js'
+import { type ClaimedInLine, firstIn, leaseLine, MOST_LOTS, runsInLine } from './claim-line.js'
 import {
   CLOCK,
   type Claim,
@@ -8,21 +9,24 @@ import {
   type ClaimedRow,
   claimParams,
   IN_LINE,
-  LEASE_PICKED,
   PRIORITIES,
   WAITING,
   WAITING_LOT,
 } from './claim-parts.js'
 import { UNPACK_GIVEN } from './lots.js'
 
-/** Those of these jobs whose limits this transaction may count from here on. */
+/**
+ * Those of these jobs whose limits this transaction may count from here on. Its statements keep their plans: planning them anew for what
+ * their parameters are took as long as carrying them out.
+ */
 export async function lockLimits(
   session: Session,
   schema: string,
   limited: readonly ClaimableJob[],
 ): Promise<ClaimableJob[]> {
   const rows = await session.query<{ is_locked: boolean }>(
-    `select pg_try_advisory_xact_lock(hashtextextended(lock.name, 0)) as is_locked
+    `select pg_try_advisory_xact_lock(hashtextextended(lock.name, 0)) as is_locked,
+       set_config('plan_cache_mode', 'force_generic_plan', true) as mode
      from unnest($1::text[]) with ordinality as lock (name, position) order by lock.position`,
     [limited.map(({ name }) => `${schema} claim ${name}`)],
   )
@@ -33,18 +37,33 @@ export async function claimLimited(session: Session, claim: Claim): Promise<Clai
   const concurrencies = claim.jobs.map(({ concurrency }) => concurrency)
   const paths = claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey))
   const names = claim.jobs.map(({ name }) => name)
-  await session.query(UNPACK_WAITING, [session.now(), names, concurrencies, paths, claim.queues, claim.limit])
-  return session.query<ClaimedRow>(CLAIM_LIMITED, [...claimParams(session, claim), concurrencies, paths])
+  await session.query(UNPACK_WAITING, [
+    session.now(),
+    names,
+    concurrencies,
+    paths,
+    claim.queues,
+    claim.limit,
+    MOST_UNPACKED,
+  ])
+  const params = [...claimParams(session, claim), concurrencies, paths, MOST_LOTS]
+  return runsInLine(await session.query<ClaimedInLine>(CLAIM_LIMITED, params))
 }
+
+/** Of each queue, in one claim: more are unpacked by the next. */
+const MOST_UNPACKED = 10
 
 /** The jobs of a worker, what is busy of those that have limits, and how many places are left. */
 const limitsOf = (names: string, concurrencies: string, paths: string) => `
   job as materialized (
-    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key
+    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key,
+      concurrency is not null or path is not null as is_limited
     from unnest(${names}::text[], ${concurrencies}::int[], ${paths}::text[]) as job (name, concurrency, path)
   ),
   busy as materialized (
-    select o.job, case when job.has_key then asked.input #>> job.path end as key
+    select o.job, case when job.has_key then (
+        select asked.input #>> job.path from {schema}.runs_asked as asked where asked.id = o.id
+      ) end as key
     from job
     join (
       select id, job from {schema}.runs_open where state = 'running'
@@ -52,22 +71,23 @@ const limitsOf = (names: string, concurrencies: string, paths: string) => `
       -- Of a worker for which the job has no limit.
       select run.id, l.job from {schema}.lots as l cross join lateral unnest(l.runs) as run (id) where l.lease_token is not null
     ) as o on o.job = job.name
-    join {schema}.runs_asked as asked on asked.id = o.id
-    where job.concurrency is not null or job.has_key
+    where job.is_limited
   ),
   place as materialized (
     select name, concurrency - (select count(*) from busy where busy.job = job.name) as places from job
     where concurrency is not null
   )`
 
-const HAS_PLACE = `any(array(select name from job except select name from place where places <= 0))`
+/** Of jobs with limits: those that have a place. */
+const HAS_PLACE = `any(array(select name from job where is_limited except select name from place where places <= 0))`
+const FREE = 'array(select name from job where not is_limited)'
 
 /** What a run `o` is told apart by, of a job that works on one at a time for each. */
 const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked, job
   where asked.id = o.id and job.name = o.job and job.has_key)`
 
 /**
- * The first so many runs of the queue `q` that wait, in their order. A limit only takes candidates away: those of jobs that have no
+ * The first so many runs of the queue `q` that wait, in their order, of jobs with limits. A limit only takes candidates away: those of jobs that have no
  * place left and of keys that are busy, so that nobody else waits behind them.
  */
 const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
@@ -86,14 +106,23 @@ const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
   ) as run
   limit ${count}`
 
-/** Gives runs in lots rows of their own, as limits are held against single runs: those lots before which fewer than $6 others wait, while anything may be claimed. */
+/**
+ * Gives runs of jobs with limits rows of their own, as limits are held against single runs: those in lots before which fewer than $6 others wait,
+ * while anything may be claimed.
+ */
 const UNPACK_WAITING = often(
   'unpack lots',
   `
   with ${CLOCK}, ${limitsOf('$2', '$3', '$4')},
   locked as materialized (
     select l.*
-    from clock cross join unnest($5::text[]) as q (queue)
+    from clock cross join (
+      select queue from unnest($5::text[]) as q (queue)
+      where exists (
+        select from {schema}.lots as l
+        where ${WAITING_LOT} and l.queue = q.queue and l.job = any(array(select name from job where is_limited))
+      )
+    ) as q
     left join lateral (select * from (${firstInLine('$6')}) as run offset $6 - 1) as edge on true
     cross join lateral (
       select * from {schema}.lots as l
@@ -101,7 +130,7 @@ const UNPACK_WAITING = often(
         edge.id is null or l.priority > edge.priority
         or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
       )
-      order by priority desc, eligible_at, id limit $6 for update skip locked
+      order by priority desc, eligible_at, id limit $7 for update skip locked
     ) as l
   ),
   given as materialized (select unnest(runs) as id from locked),
@@ -110,7 +139,23 @@ const UNPACK_WAITING = often(
 
 const ORDER = `turn, ${IN_LINE}`
 
-/** Of the first tenfold of those in line, which may be of one key, at least one can be picked; the next claim then passes its like over. */
+/**
+ * Of the first tenfold of those in line, which may be of one key, at least one can be picked; the next claim then passes its like over. Without keys no
+ * more than there are places.
+ */
+const CANDIDATES = `(
+    select case when bool_or(has_key) then $10 * 10 else least($10, (select sum(greatest(places, 0)) from place))::bigint end
+    from job where is_limited
+  )`
+
+const FREE_RUNS = firstIn('runs_open', {
+  priorities: PRIORITIES,
+  isWaiting: WAITING,
+  jobs: FREE,
+  columns: 'id, priority, eligible_at',
+  limit: '$10',
+})
+
 const CLAIM_LIMITED = often(
   'claim runs under limits',
   `
@@ -118,7 +163,7 @@ const CLAIM_LIMITED = often(
   waiting as materialized (
     select q.turn, run.*
     from unnest($8::text[]) with ordinality as q (queue, turn)
-    cross join lateral (${firstInLine('$10 * 10', { columns: `, o.job, ${KEY} as key`, lock: 'for update of o skip locked' })}) as run
+    cross join lateral (${firstInLine(CANDIDATES, { columns: `, o.job, ${KEY} as key`, lock: 'for update of o skip locked' })}) as run
   ),
   of_keys as (
     select *, key is null or row_number() over (partition by job, key order by ${ORDER}) = 1 as is_first_of_its_key
@@ -128,13 +173,12 @@ const CLAIM_LIMITED = often(
     select of_keys.*, row_number() over (partition by job order by ${ORDER}) as number
     from of_keys where is_first_of_its_key
   ),
-  of_queues as (
-    select of_jobs.*, row_number() over (partition by turn order by ${ORDER}) as share
+  run as materialized (
+    ${FREE_RUNS}
+    union all
+    select of_jobs.turn, of_jobs.id, of_jobs.priority, of_jobs.eligible_at
     from of_jobs left join place on place.name = of_jobs.job
     where place.places is null or of_jobs.number <= place.places
   ),
-  picked as materialized (
-    select id from of_queues where share <= $10 order by ${ORDER} limit $9
-  ),
-  ${LEASE_PICKED}`,
+  ${leaseLine(FREE)}`,
 )

@@ -7,6 +7,7 @@
  */
 import { planTimeOf } from '../../runs/run-id.js'
 import { FIRST_INSTANT } from '../../time/instant.js'
+import { many, often } from '../often.js'
 import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 
@@ -61,6 +62,26 @@ const UNPACK_RUNS = `
     select * from {schema}.lots where id = any(array(select ${LOT_OF_RUN} from given as run)) order by id for update
   ),
   ${UNPACK_GIVEN}`
+
+/** The same for runs of lots that are at work: those keep their ids, and so need not be looked for. */
+export async function unpackClaimed(
+  session: Session,
+  runs: readonly { runId: string; lotId: string }[],
+): Promise<void> {
+  if (runs.length === 0) return
+  await session.query(UNPACK_CLAIMED, [
+    runs.map(({ runId }) => runId),
+    [...new Set(runs.map(({ lotId }) => lotId))],
+  ])
+}
+
+const UNPACK_CLAIMED = often(
+  'unpack runs',
+  `
+  with given as materialized (select id from ${many('$1::uuid[]')} as given (id)),
+  locked as materialized (select * from {schema}.lots where id = any($2::uuid[]) order by id for update),
+  ${UNPACK_GIVEN}`,
+)
 
 /** Until the transaction ends, in the order in which everybody locks them. */
 export async function lockLots(session: Session, ids: readonly string[]): Promise<void> {

@@ -3,7 +3,7 @@ import type { RunTrigger } from '../../runs/run.js'
 import { many, often } from '../often.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
-import { lockLots, unpackRuns } from './lots.js'
+import { lockLots, unpackClaimed } from './lots.js'
 import { insertNotices, isTold, type Noticing } from './notices.js'
 
 /** How one attempt ended, as it is written down. */
@@ -153,9 +153,9 @@ async function record(
     alone.filter((one) => hasSucceeded(one) && !isPlain(one.outcome)),
   )
   const failures = alone.filter((one) => !hasSucceeded(one))
-  await unpackRuns(
+  await unpackClaimed(
     session,
-    failures.flatMap(({ outcome }) => (outcome.lotId === null ? [] : outcome.runId)),
+    failures.flatMap(({ outcome: { runId, lotId } }) => (lotId === null ? [] : { runId, lotId })),
   )
   await write(writeFailures, failures)
   const refused = placed.filter(isOpen)
