@@ -1,7 +1,7 @@
 import type { Chance } from '../chance.js'
 import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
-import { runCreated, tellCancelled, tellCreated } from '../events/run-events.js'
+import { runCreated, tellCancelled } from '../events/run-events.js'
 import { actOf, tellActs } from '../events/schedule-events.js'
 import type { Logger } from '../logger.js'
 import { createPulse, type PulseState } from '../pulse.js'
@@ -27,7 +27,8 @@ import { createUpkeep } from './upkeep.js'
 /** How schedulers of this process work, and how long history is kept. */
 export interface SchedulerOptions {
   /**
-   * How many schedules one tick takes. Larger batches fire a herd faster and hold their locks longer.
+   * How many schedules one tick takes at most: of a herd the first takes 100, and each twice the one before. Larger batches fire a herd faster and hold their
+   * locks longer.
    * @default 1000
    */
   batch?: number
@@ -48,6 +49,8 @@ export const SCHEDULER_DEFAULTS = {
 
 /** Of a herd: while the database records one, this process plans the other. */
 const BATCHES_AT_ONCE = 2
+/** The first is small, and each is twice the one before: workers begin while the rest is planned. */
+const FIRST_BATCH = 100
 const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
@@ -70,6 +73,13 @@ export interface Scheduler {
   upkeep(): Promise<void>
   /** How its loop turns; null where it was not started. */
   pulse(): PulseState | null
+}
+
+interface BatchOptions {
+  /** Whether it looks at all that is due, however long that takes. */
+  isWhole?: boolean
+  /** @default as many as the option `batch` says */
+  limit?: number
 }
 
 /** Ticks while anything is due, then sleeps until the nearest cursor; waits out a database that is away. */
@@ -106,21 +116,24 @@ export function createScheduler(parts: {
   })
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
-  async function tickOnce(patienceMs: number, isWhole = false): Promise<TickReport> {
+  async function tickOnce(patienceMs: number, options?: BatchOptions): Promise<TickReport> {
     const ended = await resumeEnded(
       verbParts,
       { limit: batch, ask: (wanted) => ask(wanted, patienceMs) },
       logger,
     )
-    const report = await tickBatch(patienceMs, isWhole)
+    const report = await tickBatch(patienceMs, options)
     return { ...report, due: Math.max(report.due, ended) }
   }
 
-  async function tickBatch(patienceMs: number, isWhole = false): Promise<TickReport> {
+  async function tickBatch(
+    patienceMs: number,
+    { isWhole = false, limit = batch }: BatchOptions = {},
+  ): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
     const startedMs = monotonicMs()
     const since = isWhole ? null : front.since()
-    const report = await tickHalving({ limit: reach, since }, scopes)
+    const report = await tickHalving({ limit: Math.min(limit, reach), since }, scopes)
     front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
@@ -131,10 +144,16 @@ export function createScheduler(parts: {
   const hasMore = ({ due, isCut }: TickReport) => due === batch || isCut
 
   async function tickWhileDue(): Promise<void> {
-    const ticks = async () => {
-      while (!stopping && hasMore(await tickBatch(PROVIDER_PATIENCE_MS)));
+    let next = FIRST_BATCH
+    const larger = () => {
+      const limit = Math.min(next, batch)
+      next = 2 * limit
+      return { limit }
     }
-    while (hasMore(await tickOnce(PROVIDER_PATIENCE_MS)) && !stopping) {
+    const ticks = async () => {
+      while (!stopping && hasMore(await tickBatch(PROVIDER_PATIENCE_MS, larger())));
+    }
+    while (hasMore(await tickOnce(PROVIDER_PATIENCE_MS, larger())) && !stopping) {
       const ends = await Promise.allSettled(Array.from({ length: BATCHES_AT_ONCE }, ticks))
       for (const end of ends) if (end.status === 'rejected') throw end.reason
     }
@@ -233,7 +252,7 @@ export function createScheduler(parts: {
   }
 
   return {
-    tick: () => tickOnce(Number.POSITIVE_INFINITY, true),
+    tick: () => tickOnce(Number.POSITIVE_INFINITY, { isWhole: true }),
     tickWhileDue,
     async upkeep() {
       minutes.look()
@@ -259,10 +278,9 @@ export function createScheduler(parts: {
 function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport): void {
   tellCancelled(bus, replaced)
   tellActs(bus, acts)
-  tellCreated(
-    bus,
-    created.map(({ run, schedule }) => runCreated(run, schedule)),
-  )
+  for (const { run, schedule } of created) {
+    if (bus.has('run.created')) bus.emit('run.created', runCreated(run, schedule))
+  }
   tellActs(
     bus,
     ended.map((schedule) => actOf('finish', schedule, { isDeleted: schedule.is_deleted })),

@@ -142,7 +142,9 @@ async function withOurZoneData(
   due: readonly DueSchedule[],
 ): Promise<{ due: readonly DueSchedule[]; unplannable: ZoneDataReport['unmovable']; acts: ScheduleAct[] }> {
   const acts: ScheduleAct[] = []
-  const older = due.filter((row) => isOlder({ ...row, state: 'active' }, context.zoneData))
+  const older = due.filter(({ zone_data, next_at }) =>
+    isOlder({ state: 'active', zone_data, next_at }, context.zoneData),
+  )
   if (older.length === 0) return { due, unplannable: [], acts }
   const rows = await findSchedules(
     context.session,

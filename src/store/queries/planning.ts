@@ -119,13 +119,15 @@ export interface EndedPause {
 
 /** Schedules whose pause, or whose breaker's cooldown, was to end by now; of one group, where it is given. */
 export function listEndedPauses(session: Session, limit: number, group?: string): Promise<EndedPause[]> {
-  return session.query<EndedPause>(
-    `select s.name, c.provider, s.state_until from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
-     where s.state in ('paused', 'broken') and s.state_until is not null and s.state_until <= (select ${NOW})
-       and ($3::text is null or s."group" = $3) limit $2`,
-    [session.now(), limit, group ?? null],
-  )
+  return session.query<EndedPause>(LIST_ENDED_PAUSES, [session.now(), limit, group ?? null])
 }
+
+const LIST_ENDED_PAUSES = often(
+  'ended pauses',
+  `select s.name, c.provider, s.state_until from {schema}.schedules as s join {schema}.cursors as c on c.schedule_id = s.id
+   where s.state in ('paused', 'broken') and s.state_until is not null and s.state_until <= (select ${NOW})
+     and ($3::text is null or s."group" = $3) limit $2`,
+)
 
 /** Milliseconds until a scheduler has to look again; null when no schedule waits. */
 export function msUntilWake(
