@@ -259,9 +259,11 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
     bus.on(name, () => scheduler.wake())
   }
-  bus.on('run.created', () => worker.wake())
-  // Else a notification says so, to all processes alike.
-  if (!inner.canListen) bus.on('run.cancelled', () => worker.check())
+  // Else notifications say so, to all processes alike.
+  if (!inner.canListen) {
+    bus.on('run.created', () => worker.wake())
+    bus.on('run.cancelled', () => worker.check())
+  }
   const wakeUp = (payload: string) => {
     if (payload === 'cancelled') return worker.check()
     if (payload === 'transitions') return sweeper.wake()

@@ -16,7 +16,7 @@ import { isRefusal } from '../store/refusal.js'
 import type { Session } from '../store/store.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
 import { tracedAsking } from './asking-span.js'
-import { checkInputOf, codeOf, requireJobs } from './known-jobs.js'
+import { checkInputOf, codeOf, hasSchema, requireJobs } from './known-jobs.js'
 import type { VerbParts } from './verb.js'
 
 /** What `runs.enqueueMany` takes beside its items. */
@@ -106,7 +106,11 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
   ): Promise<Enqueued[]> {
     const created = new Set<string>()
     for (const batch of batches) {
-      for (const id of await insertDirectRuns(session, store.channel, batch, patienceMs)) created.add(id)
+      const inserted = await insertDirectRuns(session, store.channel, batch, patienceMs)
+      if (inserted === batch.ids && inserted.length === ids.length) {
+        return ids.map((id) => ({ id, created: true }))
+      }
+      for (const id of inserted) created.add(id)
     }
     // Of those that share a key the first one made the run.
     return ids.map((id) => ({ id, created: created.delete(id) }))
@@ -126,8 +130,10 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
     const session = tx === undefined ? store : store.over(overTransaction(tx))
     const code = codeOf(jobs, job)
     const checked = code ?? (await findPublished(session, job))
-    for (const [index, { input }] of items.entries()) {
-      await checkInputOf(checked, input, `${pathOf(index)}input`)
+    if (hasSchema(checked)) {
+      for (const [index, { input }] of items.entries()) {
+        await checkInputOf(checked, input, `${pathOf(index)}input`)
+      }
     }
     return { runs, session }
   }
@@ -164,7 +170,7 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
       error: null,
     }
     for (const { id, created } of enqueued) {
-      if (created) bus.emit('run.created', { runId: id, job, attempt: 0, ...none })
+      if (created && bus.has('run.created')) bus.emit('run.created', { runId: id, job, attempt: 0, ...none })
     }
   }
 

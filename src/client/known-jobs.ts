@@ -38,6 +38,11 @@ export async function findJob(
   return jobs.get(name) ?? (await listJobs(store, [name])).find((job) => job.name === name)
 }
 
+/** Whether there is anything to check an input of it by. */
+export function hasSchema(job: AnyJob | PublishedJob | undefined): boolean {
+  return job !== undefined && (isJob(job) ? job.schema !== undefined : Boolean(job.input_schema))
+}
+
 /** By the code of the job, or else by what was published of it; `at` is where the input was given. */
 export async function checkInputOf(
   job: AnyJob | PublishedJob | undefined,

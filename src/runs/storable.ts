@@ -57,8 +57,15 @@ export function jsonMistake(value: unknown, path: string): { field: string; mess
   }
 }
 
+/** Paths are put together on the way back from a mistake: there are many values, and mistakes are few. */
 function objectMistake(value: object, path: string) {
-  if (Array.isArray(value)) return firstMistake(value.map((item, index) => [`${path}[${index}]`, item]))
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const mistake = jsonMistake(value[index], '')
+      if (mistake) return { ...mistake, field: `${path}[${index}]${mistake.field}` }
+    }
+    return null
+  }
   const prototype = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) {
     return {
@@ -66,16 +73,12 @@ function objectMistake(value: object, path: string) {
       message: `a ${prototype.constructor?.name ?? 'class'} – is not JSON; give text or a plain object`,
     }
   }
-  const entries = Object.entries(value).filter(([, item]) => item !== undefined)
-  const badKey = entries.find(([key]) => !isStorable(key))
-  if (badKey) return { field: path, message: 'has a key with U+0000 or half a surrogate pair' }
-  return firstMistake(entries.map(([key, item]) => [`${path}.${key}`, item]))
-}
-
-function firstMistake(items: readonly (readonly [string, unknown])[]) {
-  for (const [path, item] of items) {
-    const mistake = jsonMistake(item, path)
-    if (mistake) return mistake
+  for (const key of Object.keys(value)) {
+    const item = (value as Record<string, unknown>)[key]
+    if (item === undefined) continue
+    if (!isStorable(key)) return { field: path, message: 'has a key with U+0000 or half a surrogate pair' }
+    const mistake = jsonMistake(item, '')
+    if (mistake) return { ...mistake, field: `${path}.${key}${mistake.field}` }
   }
   return null
 }

@@ -40,3 +40,26 @@ it('a worker with places left is woken by the end of the run that a limit held o
   await all
   expect(began).toEqual([1, 2, 3])
 })
+
+it('a worker that has nothing to do begins with each run that another process tells it of, whatever its limits', async () => {
+  const schema = await useSchema()
+  const options = { database: await sharedDatabase(), schema, clock: ENDLESS }
+  const worker = await createEscapement(options)
+  const client = await createEscapement(options)
+  onTestFinished(async () => {
+    await client.close()
+    await worker.close()
+  })
+  let begin = (_: unknown) => {}
+  const handler = ({ input }: { input: unknown }) => begin(input)
+  worker.job('free', { handler })
+  worker.job('limited', { concurrency: 1, handler })
+  await worker.start({ roles: ['worker'] })
+  for (const [index, job] of ['free', 'free', 'limited', 'free', 'limited'].entries()) {
+    const begun = new Promise((resolve) => {
+      begin = resolve
+    })
+    await client.runs.enqueue(job, index)
+    expect(await begun).toBe(index)
+  }
+})

@@ -108,14 +108,12 @@ const INSERT_ONE = often(
 )
 
 /** Whether they are several, alike, new, and may begin at once: then they wait together. */
-function isLot([first, ...others]: readonly DirectRun[]): boolean {
+function isLot(runs: readonly DirectRun[]): boolean {
+  const { job, queue, priority, traceContext } = runs[0]!
   const isNow = ({ key, at, delayMs }: DirectRun) => key === null && at === null && delayMs === 0
   const isAlike = (run: DirectRun) =>
-    run.job === first!.job &&
-    run.queue === first!.queue &&
-    run.priority === first!.priority &&
-    run.traceContext === first!.traceContext
-  return others.length > 0 && isNow(first!) && others.every((run) => isNow(run) && isAlike(run))
+    run.job === job && run.queue === queue && run.priority === priority && run.traceContext === traceContext
+  return runs.length > 1 && runs.every((run) => isNow(run) && isAlike(run))
 }
 
 async function insertLots(session: Session, channel: string, { ids, runs }: DirectBatch): Promise<void> {
