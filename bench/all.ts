@@ -12,10 +12,7 @@ import { benchRunning, FULL as RUNNING } from './running.js'
 
 await benchQueue(QUEUE, console.log)
 console.log('\n# Firing, out of 1,000,000 schedules\n')
-const ours = await benchFire(
-  { schedules: [1_000_000], herds: [100_000], rounds: 5, hasPlans: false },
-  console.log,
-)
+const ours = await benchFire({ schedules: [1_000_000], herds: [100_000], rounds: 5 }, console.log)
 console.log('\n# Running\n')
 const oursThrough = await benchRunning(RUNNING, console.log)
 console.log('\n# Firing of the peers\n')

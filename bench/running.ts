@@ -13,7 +13,7 @@ import os from 'node:os'
 import path from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
-import { createEscapement, type Escapement, once } from '../src/index.js'
+import { createEscapement, type Escapement, every, once } from '../src/index.js'
 import { startPgBouncer } from '../test/faults/pgbouncer.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { inEnglish, middle, number, percentile, spread } from './figures.js'
@@ -127,12 +127,13 @@ async function through(
 /** From the plan time to the start of the handler, with one process that has all roles. */
 async function lateness(escapement: Escapement, url: string, size: RunningSize): Promise<string> {
   const system = await startRunning(url)
-  const fire = async (instants: readonly number[]): Promise<number[]> => {
+  const fire = async (instants: readonly number[], about: (at: Date) => object): Promise<number[]> => {
     const definitions = instants.map((at, index) => [
       `late:${at}:${index}`,
-      { job: 'noop', timing: once(new Date(at)), deleteWhenDone: true },
+      { job: 'noop', ...about(new Date(at)) },
     ])
     await escapement.schedules.sync(Object.fromEntries(definitions))
+    if (Math.min(...instants) <= Date.now()) throw new Error('they were due before they were there')
     await sleep(Math.max(...instants) - Date.now())
     const begun = []
     while (begun.length < instants.length) {
@@ -141,20 +142,36 @@ async function lateness(escapement: Escapement, url: string, size: RunningSize):
     }
     return begun.map(({ at, planTime }) => at - planTime!)
   }
+  const daily = (at: Date) => ({ timing: every('24 hours', { anchor: at.toISOString() }) })
+  const single = (at: Date) => ({ timing: once(at), deleteWhenDone: true })
   const soon = () => Date.now() + size.leadMs
-  await fire([soon()])
-  const herds: number[] = []
-  for (let round = 0; round < size.rounds; round++) {
-    const at = soon()
-    herds.push(...(await fire(Array.from({ length: size.together }, () => at))))
+  const fireTogether = async (about: (at: Date) => object) => {
+    const late: number[] = []
+    for (let round = 0; round < size.rounds; round++) {
+      const at = soon()
+      late.push(
+        ...(await fire(
+          Array.from({ length: size.together }, () => at),
+          about,
+        )),
+      )
+    }
+    return late
   }
+  await fire([soon()], daily)
+  const herds = await fireTogether(daily)
+  const singles = await fireTogether(single)
   const start = soon()
-  const trickle = await fire(Array.from({ length: size.trickle }, (_, index) => start + index * 100))
+  const trickle = await fire(
+    Array.from({ length: size.trickle }, (_, index) => start + index * 100),
+    daily,
+  )
   await system.stop()
   const line = (values: readonly number[]) =>
     `p50 ${inEnglish(percentile(values, 0.5))} ms, p99 ${inEnglish(percentile(values, 0.99))} ms`
   return [
     `plan time to handler, ${inEnglish(size.together)} due at once: ${line(herds)}`,
+    `plan time to handler, ${inEnglish(size.together)} due once, and then deleted: ${line(singles)}`,
     `plan time to handler, 10 due each second: ${line(trickle)}`,
   ].join('\n')
 }

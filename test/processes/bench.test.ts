@@ -12,19 +12,35 @@ import { benchRunning, QUICK as RUNNING } from '../../bench/running.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
 import { judge, type Sample } from '../../bench/soak/verdict.js'
 import { QUICK as SOAK, soak } from '../../bench/soak.js'
+import { benchStatements, QUICK as STATEMENTS } from '../../bench/statements.js'
 import { benchTransitions, QUICK as TRANSITIONS } from '../../bench/transitions.js'
 import { benchUpkeep, QUICK as UPKEEP } from '../../bench/upkeep.js'
 
-it('the bench of firing runs, every herd gets all its runs, and each statement of the tick is explained', async () => {
+it('the bench of firing runs, and every herd gets all its runs', async () => {
   const lines: string[] = []
   await benchFire(FIRE, (line) => lines.push(line))
   expect(lines.join('\n')).toMatch(/2,500 due: [\d,]+ .* schedules\/s/)
-  expect(lines.slice(-3).map((line) => line.split(':')[0])).toEqual([
-    'lock due schedules',
-    'record plans',
-    'when to wake',
-  ])
 })
+
+it('the bench of statements runs, and writes down how each of them was carried out', async () => {
+  const page = await benchStatements(STATEMENTS)
+  const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.includes('---'))
+  expect(rows.slice(1).map((row) => row.split(' | ').slice(0, 3))).toEqual([
+    ['| one direct run', '1', 'enqueue a run, claim runs, record successes'],
+    ['| direct runs in bulk', '200', 'enqueue lots, claim lots, renew leases, record lots'],
+    [
+      '| runs of schedules',
+      '1,000',
+      expect.stringMatching(
+        /^ended pauses, due schedules, record due occurrences, next schedule, claim lots, /,
+      ),
+    ],
+  ])
+  for (const row of rows.slice(1)) expect(row).toMatch(/ \| [\d,]+ \| [1-9][\d,]* \|$/)
+  expect(page).toMatch(
+    /<summary>record due occurrences, [\d.]+ ms<\/summary>\n\n```\n.*actual time=.*\n +Buffers: /,
+  )
+}, 60_000)
 
 it('the bench of the two layouts runs', async () => {
   const lines: string[] = []
