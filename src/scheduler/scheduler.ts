@@ -172,7 +172,7 @@ export function createScheduler(parts: {
     try {
       const report = await tick(parts, limits, scopes)
       const isWhole = report.due < limit
-      reach = Math.min(batch, reach + Math.ceil(batch / 10))
+      if (limit >= reach) reach = Math.min(batch, reach + Math.ceil(batch / 10))
       return { ...report, isCut: report.isCut || (!isWhole && limit < batch) }
     } catch (error) {
       const half = Math.ceil(limit / 2)
@@ -187,7 +187,7 @@ export function createScheduler(parts: {
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving({ limit: half, since }, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { ...NOTHING_DUE, due: 1, lookMs: 0 }
+      return { ...NOTHING_DUE, due: 1, lookMs: 0, isCut: true }
     }
   }
 

@@ -25,7 +25,7 @@ export interface TickReport {
   /** How long the look for them took, and since when the last was due; null where none was. */
   lookMs: number
   newest: Instant | null
-  /** Whether there were more runs to make than one tick makes: the rest waits for the next. */
+  /** Whether there was more to do than this tick was to do, or may have been: the rest waits for the next. */
   isCut: boolean
   created: { run: PlannedRun; schedule: DueSchedule }[]
   /** Those that have no plan time left. */

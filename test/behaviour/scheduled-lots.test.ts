@@ -15,10 +15,15 @@ interface Handled {
 /** Schedules that are due together at 12:01, a harness that plans them, and another that works. */
 async function open({
   count = 5,
+  concurrency = 10,
   fails = () => false,
   ...fields
-}: Partial<ScheduleDefinition> & { count?: number; fails?: (name: string) => boolean } = {}) {
-  const worker = await openHarness({ at: AT })
+}: Partial<ScheduleDefinition> & {
+  count?: number
+  concurrency?: number
+  fails?: (name: string) => boolean
+} = {}) {
+  const worker = await openHarness({ at: AT, worker: { concurrency } })
   const planner = await openHarness({ at: AT, schema: worker.schema })
   const handled: Handled[] = []
   worker.job('work', {
@@ -95,6 +100,19 @@ describe('runs of schedules that are due together', () => {
       's-2 pending null',
       's-3 pending 0',
     ])
+  })
+
+  it('are found one by one, also where the first of them was taken out of the row that has its id', async () => {
+    const { worker, planner, handled, lots, alone, names } = await open({ count: 3, concurrency: 1 })
+    await planner.advance('1 minute')
+    const runs = await Promise.all(
+      names.map(async (name) => (await planner.runs.list({ schedule: name }))[0]!),
+    )
+    const [first] = runs.sort((a, b) => (a.id < b.id ? -1 : 1))
+    await planner.schedules.patch(first!.schedule!, { overlap: 'skip' })
+    expect([await lots(), await alone()]).toEqual([[2], [`${first!.schedule} pending 0`]])
+    await worker.advance('1 minute')
+    expect(handled.map(({ name }) => name).sort()).toEqual(names)
   })
 
   it('wait alone while they are held back, and begin when that ends', async () => {

@@ -201,7 +201,7 @@ describe('a simulation of a mutant', () => {
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,
-      25,
+      66,
       /unwitnessed: attempt .* its lease was/,
     ],
     ['chains that die', mutants.deadChains, 3, /dead: the cursor of chain/],

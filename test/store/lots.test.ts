@@ -379,6 +379,23 @@ describe('jobs with limits', () => {
     expect(await claimFive()).toEqual(['noop "fourth"', 'noop "fifth"'])
   })
 
+  it('let nobody wait behind runs of another one of them for which there is no place', async () => {
+    const { h, store, workerId } = await open()
+    h.job('few', { handler: () => {} })
+    const common = { leaseMs: LEASE_MS, retry: { attempts: 3 }, onStale: 'retry' as const }
+    const jobs = ['noop', 'few'].map((name) => ({ name, ...common, concurrency: 1, concurrencyKey: null }))
+    for (const n of upTo(3)) await h.runs.enqueue('noop', n, { priority: 1 })
+    await h.runs.enqueue('few', 0)
+    const rows = await claimRuns(store, {
+      workerId,
+      leaseToken: randomUUID(),
+      queues: ['default'],
+      jobs,
+      limit: 5,
+    })
+    expect(rows.map(({ job }) => job)).toEqual(['noop', 'few'])
+  })
+
   it('let no lot wait behind runs of theirs for which there is no place', async () => {
     const { ask, askFew, claimFive } = await openWithFew({ concurrency: 1 })
     await askFew(10, 0)

@@ -37,21 +37,10 @@ export async function claimLimited(session: Session, claim: Claim): Promise<Clai
   const concurrencies = claim.jobs.map(({ concurrency }) => concurrency)
   const paths = claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey))
   const names = claim.jobs.map(({ name }) => name)
-  await session.query(UNPACK_WAITING, [
-    session.now(),
-    names,
-    concurrencies,
-    paths,
-    claim.queues,
-    claim.limit,
-    MOST_UNPACKED,
-  ])
+  await session.query(UNPACK_WAITING, [session.now(), names, concurrencies, paths, claim.queues, claim.limit])
   const params = [...claimParams(session, claim), concurrencies, paths, MOST_LOTS]
   return runsInLine(await session.query<ClaimedInLine>(CLAIM_LIMITED, params))
 }
-
-/** Of each queue, in one claim: more are unpacked by the next. */
-const MOST_UNPACKED = 10
 
 /** The jobs of a worker, what is busy of those that have limits, and how many places are left. */
 const limitsOf = (names: string, concurrencies: string, paths: string) => `
@@ -78,8 +67,9 @@ const limitsOf = (names: string, concurrencies: string, paths: string) => `
     where concurrency is not null
   )`
 
-/** Of jobs with limits: those that have a place. */
-const HAS_PLACE = `any(array(select name from job where is_limited except select name from place where places <= 0))`
+const FULL = 'select name from place where places <= 0'
+const HAVE_PLACE = `array(select name from job except ${FULL})`
+const LIMITED = `array(select name from job where is_limited except ${FULL})`
 const FREE = 'array(select name from job where not is_limited)'
 
 /** What a run `o` is told apart by, of a job that works on one at a time for each. */
@@ -87,17 +77,21 @@ const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked,
   where asked.id = o.id and job.name = o.job and job.has_key)`
 
 /**
- * The first so many runs of the queue `q` that wait, in their order, of jobs with limits. A limit only takes candidates away: those of jobs that have no
+ * The first so many runs of the queue `q` that wait, in their order, of these jobs. A limit only takes candidates away: those of jobs that have no
  * place left and of keys that are busy, so that nobody else waits behind them.
  */
-const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
+const firstInLine = (
+  jobs: string,
+  count: string,
+  { columns = '', lock = '', until = '(select now from clock)' } = {},
+) => `
   ${PRIORITIES}
   select run.*
   from level cross join lateral (
     select o.id, o.priority, o.eligible_at${columns}
     from {schema}.runs_open as o
-    where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= (select now from clock)
-      and o.job = ${HAS_PLACE}
+    where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= ${until}
+      and o.job = any(${jobs})
       and (o.job <> all(array(select name from job where has_key))
         or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
     order by o.eligible_at, o.id
@@ -108,7 +102,7 @@ const firstInLine = (count: string, { columns = '', lock = '' } = {}) => `
 
 /**
  * Gives runs of jobs with limits rows of their own, as limits are held against single runs: those in lots before which fewer than $6 others wait,
- * while anything may be claimed.
+ * in lots or not, while anything may be claimed.
  */
 const UNPACK_WAITING = often(
   'unpack lots',
@@ -123,14 +117,25 @@ const UNPACK_WAITING = often(
         where ${WAITING_LOT} and l.queue = q.queue and l.job = any(array(select name from job where is_limited))
       )
     ) as q
-    left join lateral (select * from (${firstInLine('$6')}) as run offset $6 - 1) as edge on true
+    left join lateral (select * from (${firstInLine(HAVE_PLACE, '$6')}) as run offset $6 - 1) as edge on true
     cross join lateral (
       select * from {schema}.lots as l
-      where ${WAITING_LOT} and queue = q.queue and job = ${HAS_PLACE} and (
-        edge.id is null or l.priority > edge.priority
-        or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
+      where ${WAITING_LOT} and id in (
+        select id
+        from (
+          select id, sum(size) over (order by ${IN_LINE}) - size as before_it
+          from (
+            select id, priority, eligible_at, cardinality(runs) as size from {schema}.lots as l
+            where ${WAITING_LOT} and queue = q.queue and job = any(${LIMITED}) and (
+              edge.id is null or l.priority > edge.priority
+              or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
+            )
+            order by ${IN_LINE} limit $6
+          ) as first
+        ) as each
+        where before_it < $6
       )
-      order by priority desc, eligible_at, id limit $7 for update skip locked
+      order by id for update skip locked
     ) as l
   ),
   given as materialized (select unnest(runs) as id from locked),
@@ -140,30 +145,46 @@ const UNPACK_WAITING = often(
 const ORDER = `turn, ${IN_LINE}`
 
 /**
- * Of the first tenfold of those in line, which may be of one key, at least one can be picked; the next claim then passes its like over. Without keys no
- * more than there are places.
+ * Of the first tenfold of those in line, which may be of one key or of a job with few places, at least one can be picked; the next claim then passes its
+ * like over. Of a single job without keys no more than it has places.
  */
 const CANDIDATES = `(
-    select case when bool_or(has_key) then $10 * 10 else least($10, (select sum(greatest(places, 0)) from place))::bigint end
-    from job where is_limited
+    select case when bool_or(has_key) or count(*) > 1 then $10 * 10 else least($10, (select sum(places) from place where places > 0))::bigint end
+    from job where name = any(${LIMITED})
   )`
 
 const FREE_RUNS = firstIn('runs_open', {
   priorities: PRIORITIES,
-  isWaiting: WAITING,
+  // No walk past all of the others for nothing.
+  isWaiting: `(select bool_or(not is_limited) from job) and ${WAITING}`,
   jobs: FREE,
   columns: 'id, priority, eligible_at',
   limit: '$10',
 })
 
+const BEFORE_LAST_FREE = `case
+        when level.priority = l.priority then l.eligible_at when level.priority < l.priority then '-infinity' else (select now from clock)
+      end`
+
 const CLAIM_LIMITED = often(
   'claim runs under limits',
   `
   with ${CLOCK}, ${limitsOf('$4', '$11', '$12')},
+  free_run as materialized (${FREE_RUNS}),
+  -- Where there are as many of them as are wanted, nobody behind the last one is.
+  last_free as materialized (
+    select distinct on (turn) turn, priority, eligible_at, count(*) over (partition by turn) as runs
+    from free_run order by turn, priority, eligible_at desc
+  ),
   waiting as materialized (
     select q.turn, run.*
     from unnest($8::text[]) with ordinality as q (queue, turn)
-    cross join lateral (${firstInLine(CANDIDATES, { columns: `, o.job, ${KEY} as key`, lock: 'for update of o skip locked' })}) as run
+    left join last_free as l on l.turn = q.turn and l.runs >= $10
+    cross join lateral (${firstInLine(LIMITED, CANDIDATES, {
+      columns: `, o.job, ${KEY} as key`,
+      lock: 'for update of o skip locked',
+      until: BEFORE_LAST_FREE,
+    })}) as run
   ),
   of_keys as (
     select *, key is null or row_number() over (partition by job, key order by ${ORDER}) = 1 as is_first_of_its_key
@@ -174,7 +195,7 @@ const CLAIM_LIMITED = often(
     from of_keys where is_first_of_its_key
   ),
   run as materialized (
-    ${FREE_RUNS}
+    select turn, id, priority, eligible_at from free_run
     union all
     select of_jobs.turn, of_jobs.id, of_jobs.priority, of_jobs.eligible_at
     from of_jobs left join place on place.name = of_jobs.job

@@ -157,8 +157,9 @@ export const leaseLine = (jobsOfLots: string) => `
     select distinct on (turn) turn, priority, eligible_at, id, count(*) over (partition by turn) as lots
     from lot order by turn, priority, eligible_at desc, id desc
   ),
+  -- A lot may have the id of a run that was once its first.
   line as (
-    select each.*, sum(size) over (partition by turn order by ${IN_LINE}) - size as before_it
+    select each.*, sum(size) over (partition by turn order by ${IN_LINE}, is_lot) - size as before_it
     from (
       select turn, priority, eligible_at, id, size, true as is_lot from lot
       union all
@@ -176,7 +177,7 @@ export const leaseLine = (jobsOfLots: string) => `
   merged as materialized (
     select id, is_lot, least(share, $9 - before_it) as taken
     from (
-      select id, is_lot, share, sum(share) over (order by turn, ${IN_LINE}) - share as before_it from share
+      select id, is_lot, share, sum(share) over (order by turn, ${IN_LINE}, is_lot) - share as before_it from share
     ) as each
     where before_it < $9
   ),
