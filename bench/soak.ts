@@ -4,6 +4,7 @@
  *
  *     npm run bench:soak                    an hour, after some minutes of finding the highest rate
  *     npm run bench:soak -- --minutes 10    shorter; below 20 minutes it measures and judges nothing
+ *     npm run bench:soak -- --above 15000   looks for the highest rate from there downwards, a minute for each
  *     npm run bench:soak -- --pictures DIR  draws the charts there; without it only the whole hour is drawn, in docs/pictures
  *     npm run bench:soak -- --quick         small enough for the tests
  *
@@ -40,7 +41,7 @@ const FULL: SoakSize = {
   killEveryMs: 60_000,
   nearKillMs: 15_000,
   printEveryMs: 60_000,
-  steps: { first: 500, most: 100_000, stepMs: 10_000, halvings: 3, waitingS: 0.5 },
+  steps: { first: 500, most: 100_000, stepMs: 10_000, halvings: 3, confirmMs: 60_000, waitingS: 0.5 },
 }
 export const QUICK: SoakSize = {
   minutes: 0.05,
@@ -48,7 +49,7 @@ export const QUICK: SoakSize = {
   killEveryMs: 1_200,
   nearKillMs: 400,
   printEveryMs: 1_500,
-  steps: { first: 40, most: 50, stepMs: 500, halvings: 0, waitingS: 60 },
+  steps: { first: 40, most: 50, stepMs: 500, halvings: 0, confirmMs: 500, waitingS: 60 },
 }
 
 const PROCESSES = 2
@@ -61,10 +62,15 @@ interface Surroundings {
   signal: AbortSignal
   /** Where to draw; nowhere without it. */
   pictures?: string | undefined
+  /** What is surely not kept up with, where that is known. */
+  above?: number | undefined
 }
 
 /** Resolves with what is wrong: nothing, where all is well. */
-export async function soak(size: SoakSize, { print, signal, pictures }: Surroundings): Promise<string[]> {
+export async function soak(
+  size: SoakSize,
+  { print, signal, pictures, above }: Surroundings,
+): Promise<string[]> {
   const server = await startPostgres({ fsync: true, settings: ['shared_buffers=4GB', 'max_wal_size=8GB'] })
   const opened: (() => unknown)[] = [() => server.remove()]
   try {
@@ -81,7 +87,7 @@ export async function soak(size: SoakSize, { print, signal, pictures }: Surround
     opened.unshift(() => void load.stop())
 
     const parts = { load, processes, watcher }
-    const maximum = await findMaximum(parts, size.steps, { print, signal })
+    const maximum = await findMaximum(parts, size.steps, { print, signal, above })
     const rate = Math.round(maximum * SHARE_OF_MAXIMUM)
     print(`At most ${inEnglish(maximum)} runs/s; ${inEnglish(rate)} are held for ${size.minutes} minutes.`)
     await load.setRate(rate)
@@ -231,6 +237,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const { values } = parseArgs({
     options: {
       minutes: { type: 'string' },
+      above: { type: 'string' },
       pictures: { type: 'string' },
       quick: { type: 'boolean', default: false },
     },
@@ -238,6 +245,9 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
   const size = values.quick ? QUICK : FULL
   const minutes = Number(values.minutes ?? size.minutes)
   if (!(minutes > 0)) throw new Error(`--minutes: "${values.minutes}" – must be a number above 0, such as 60`)
+  const above = values.above === undefined ? undefined : Number(values.above)
+  if (above !== undefined && !(above > 0))
+    throw new Error(`--above: "${values.above}" – must be a number of runs in a second, such as 15000`)
   const docs = fileURLToPath(new URL('../docs/pictures', import.meta.url))
   const isWhole = !values.quick && minutes >= FULL.minutes
   const stopping = new AbortController()
@@ -248,6 +258,7 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
       print: console.log,
       signal: stopping.signal,
       pictures: values.pictures ?? (isWhole ? docs : undefined),
+      above,
     },
   ).catch((error) => {
     if (!stopping.signal.aborted) throw error

@@ -17,22 +17,32 @@ export interface Steps {
   stepMs: number
   /** Between what was kept up with and what was not: so often is the middle tried. */
   halvings: number
+  /** What was kept up with for a moment is tried for so long, and a tenth less until it is kept up with as well. */
+  confirmMs: number
   /** In seconds of the load: whoever keeps up has no more than this lying before him. */
   waitingS: number
 }
 
 const GROWTH = 1.4
+const LESS = 0.9
 const DRAIN_POLL_MS = 200
 
-/** The highest rate of the load that the system keeps up with. Whatever fails once is tried again: the machine may have been busy. */
+/**
+ * The highest rate of the load that the system keeps up with: from `above` downwards, or where that is not given, from the first step upwards. Whatever fails
+ * once on the way up is tried again: the machine may have been busy.
+ */
 export async function findMaximum(
   { load, processes, watcher }: Parts,
-  { first, most, stepMs, halvings, waitingS }: Steps,
-  { print, signal }: { print: (line: string) => void; signal: AbortSignal },
+  { first, most, stepMs, halvings, confirmMs, waitingS }: Steps,
+  {
+    print,
+    signal,
+    above,
+  }: { print: (line: string) => void; signal: AbortSignal; above?: number | undefined },
 ): Promise<number> {
-  async function keepsUp(rate: number): Promise<boolean> {
+  async function keepsUp(rate: number, ms = stepMs): Promise<boolean> {
     await load.setRate(rate)
-    await sleep(stepMs, undefined, { signal })
+    await sleep(ms, undefined, { signal })
     load.asked()
     processes.takeLateness()
     const lying = (await watcher.backlog()) + load.unanswered()
@@ -51,14 +61,20 @@ export async function findMaximum(
   }
 
   const holds = async (rate: number) => (await keepsUp(rate)) || (await keepsUp(rate))
-  let [low, high] = [0, first]
-  while (high <= most && (await holds(high))) [low, high] = [high, Math.ceil(high * GROWTH)]
-  if (low === 0) throw new Error(`Not even ${inEnglish(first)} runs in a second are kept up with here.`)
-  if (high > most) return low
-  for (let halving = 0; halving < halvings; halving++) {
-    const middle = Math.round((low + high) / 2)
-    if (await holds(middle)) low = middle
-    else high = middle
+
+  async function search(): Promise<number> {
+    let [low, high] = [0, first]
+    while (high <= most && (await holds(high))) [low, high] = [high, Math.ceil(high * GROWTH)]
+    for (let halving = 0; halving < halvings && high <= most; halving++) {
+      const middle = Math.round((low + high) / 2)
+      if (await holds(middle)) low = middle
+      else high = middle
+    }
+    return low
   }
-  return low
+
+  let rate = above ?? (await search())
+  while (rate >= first && !(await keepsUp(rate, confirmMs))) rate = Math.round(rate * LESS)
+  if (rate < first) throw new Error(`Not even ${inEnglish(first)} runs in a second are kept up with here.`)
+  return rate
 }
