@@ -46,6 +46,8 @@ it('a table of Drizzle is declared in its own names and types', async () => {
   )
   expect(await escapement.transitions.sweep()).toMatchObject({ updated: 1, deleted: 1 })
   const pool = new pg.Pool({ connectionString: url })
+  // Its database is dropped when it has ended, maybe before the server has heard of that.
+  pool.on('error', () => {})
   onTestFinished(() => pool.end())
   const published = await drizzle(pool)
     .select({ id: posts.id })
