@@ -12,7 +12,7 @@ import type { AnyJob, Job } from '../runs/job.js'
 import { checkTransaction, overTransaction, type TransactionLike } from '../store/caller-transaction.js'
 import { insertDirectRuns } from '../store/queries/enqueueing.js'
 import type { PublishedJob } from '../store/queries/workers.js'
-import { isRefusal } from '../store/refusal.js'
+import { isDeadlock, isRefusal } from '../store/refusal.js'
 import type { Session } from '../store/store.js'
 import { quote, type Report, readOrThrow } from '../time/report.js'
 import { tracedAsking } from './asking-span.js'
@@ -242,12 +242,10 @@ const PATIENCE_MS = 100
 const PAUSES_MS = [50, 100, 200, 400, 800, ...Array<number>(8).fill(1_000)]
 
 const LOCK_TIMEOUT = '55P03'
-const DEADLOCK = '40P01'
 
 /** Whether another transaction was in the way of one of a batch. */
 function isContention(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown }
-  return code === LOCK_TIMEOUT || code === DEADLOCK
+  return isDeadlock(error) || (error as { code?: unknown } | null)?.code === LOCK_TIMEOUT
 }
 
 function explain(error: unknown, key: string): unknown {

@@ -6,6 +6,7 @@ import type { JobRegistry } from '../runs/job-registry.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
 import { notify } from '../store/queries/notifying.js'
 import { lockSchedules, readNow } from '../store/queries/schedules.js'
+import { isDeadlock } from '../store/refusal.js'
 import type { ScheduleRow } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import { endPauses } from './change.js'
@@ -53,8 +54,8 @@ type Step<Result> = (context: ChangeContext, rows: ScheduleRow[]) => Promise<Res
 /**
  * Runs a verb in one transaction, with the cursors of the named schedules locked in the order of their ids. Schedulers
  * and listeners are told after it. Where it turns out that scopes are needed that nobody has asked for, the transaction
- * is given up, their providers are asked, and it begins anew. Where there is more to decide than one transaction
- * does, that is done first, part by part.
+ * is given up, their providers are asked, and it begins anew. So it does where it waited for a worker in a circle, which may
+ * come of lots that are cut meanwhile. Where there is more to decide than one transaction does, that is done first, part by part.
  */
 export async function withLocked<T>(
   parts: VerbParts,
@@ -66,12 +67,14 @@ export async function withLocked<T>(
   const attempt = <R>(step: Step<R>, ifIncomplete: () => R) =>
     lockAndDo(parts, names, { ...options, scopes, step, ifIncomplete })
   let hasBacklog = false
+  let deadlocks = 0
   for (;;) {
     try {
       if (hasBacklog) hasBacklog = !(await attempt(settle, () => false))
       else return await attempt(work, refuseBacklog)
     } catch (error) {
       if (error instanceof BacklogLeft) hasBacklog = true
+      else if (isDeadlock(error) && deadlocks < MOST_DEADLOCKS) deadlocks += 1
       else if (error instanceof ScopesNeeded) {
         // One that fails is missed only where something is due: see `settle`.
         const { jobs, store } = parts
@@ -82,6 +85,8 @@ export async function withLocked<T>(
     }
   }
 }
+
+const MOST_DEADLOCKS = 3
 
 function refuseBacklog(): never {
   throw new BacklogLeft()

@@ -55,6 +55,11 @@ export function isRefusedByServer(error: unknown): boolean {
   return /^(?=.*\d)[0-9A-Z]{5}$/.test(code) && !/^(08|57P)/.test(code)
 }
 
+/** Whether two waited for each other and the server has undone this one: the other is done by now. */
+export function isDeadlock(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === '40P01'
+}
+
 /** A lock that was waited for too long, or in a circle; a snapshot that was overtaken. */
 export function isContended(error: unknown): boolean {
   return /^(55P03|40P01|40001)$/.test(String((error as { code?: unknown } | null)?.code))

@@ -4,7 +4,7 @@ import { assemble } from '../../src/escapement.js'
 import { cron, every, once, rrule } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
-import { sharedDatabase } from '../support/database.js'
+import { alteredDatabase, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 import { useSchema } from '../support/schema.js'
 
@@ -23,6 +23,29 @@ async function open(options = {}) {
     expect(await h.escapement.audit()).toMatchObject({ missing: [], double: [], unexpected: [] })
   return { h, ledger, clean }
 }
+
+it.each([
+  [3, { description: 'as it was asked', version: 2 }],
+  [4, { description: null, version: 1 }],
+])('a verb that waited in a circle %i times begins anew, up to a point', async (circles, expected) => {
+  const schema = await useSchema()
+  let left = 0
+  const database = await alteredDatabase((shared) => ({
+    transaction: (work) =>
+      shared.transaction(async (tx) => {
+        const result = await work(tx)
+        if (left-- > 0) throw Object.assign(new Error('deadlock detected'), { code: '40P01' })
+        return result
+      }),
+  }))
+  const h = await openHarness({ at: AT, database, schema })
+  h.job('noop', { handler: () => {} })
+  await h.schedules.put('s', minutely)
+  left = circles
+  const patched = h.schedules.patch('s', { description: 'as it was asked' })
+  await (circles > 3 ? expect(patched).rejects.toThrow('deadlock') : patched)
+  expect(await h.schedules.get('s')).toMatchObject(expected)
+})
 
 describe('pause and resume', () => {
   it('plans nothing while paused, records it as paused, and resumes with the next plan time to come', async () => {
