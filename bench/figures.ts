@@ -39,6 +39,11 @@ export function inEnglish(value: number, digits = 0): string {
   return value.toLocaleString('en', { maximumFractionDigits: digits })
 }
 
+/** Lines of a plan that a page shows when they are asked for, in Markdown. */
+export function folded(summary: string, lines: readonly string[]): string[] {
+  return ['', `<details><summary>${summary}</summary>`, '', '```', ...lines, '```', '', '</details>']
+}
+
 export async function number(database: Queryable, text: string): Promise<number> {
   const [row] = await database.query<{ value: number }>(text)
   return row!.value

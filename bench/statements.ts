@@ -19,7 +19,7 @@ import { msUntilWake } from '../src/store/queries/planning.js'
 import type { Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { startPostgres } from '../test/support/postgres-server.js'
-import { inEnglish, middle, walPosition } from './figures.js'
+import { folded, inEnglish, middle, walPosition } from './figures.js'
 import { openScheduleTable, type ScheduleTable } from './herd.js'
 import { openHistory } from './history.js'
 
@@ -211,16 +211,7 @@ function pageOf(
     ...[...costs.keys()].flatMap((name) => [
       '',
       `## ${name[0]!.toUpperCase()}${name.slice(1)}`,
-      ...ofStep(name).flatMap(({ purpose, ms, lines }) => [
-        '',
-        `<details><summary>${purpose}, ${ms} ms</summary>`,
-        '',
-        '```',
-        ...lines,
-        '```',
-        '',
-        '</details>',
-      ]),
+      ...ofStep(name).flatMap(({ purpose, ms, lines }) => folded(`${purpose}, ${ms} ms`, lines)),
     ]),
     '',
   ].join('\n')

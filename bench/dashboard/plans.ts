@@ -5,7 +5,7 @@ import { createEscapement, set } from '../../src/index.js'
 import { createHandler } from '../../src/server/handler.js'
 import type { Database, Param, Queryable } from '../../src/store/database.js'
 import { openDatabase } from '../../src/store/open.js'
-import { inEnglish } from '../figures.js'
+import { folded, inEnglish } from '../figures.js'
 import { type Call, callsOf } from './calls.js'
 import type { FilledDatabase } from './database.js'
 import { JOBS } from './fill.js'
@@ -84,14 +84,7 @@ function written(title: string, { path, body, plan }: Call, plans: readonly Plan
     `## ${title[0]!.toUpperCase()}${title.slice(1)}`,
     '',
     `\`${body === undefined ? 'GET' : 'POST'} /api/v1${path.replace(/pageToken=[^&]+/, 'pageToken=…')}\`. ${plan} ${count}, ${inEnglish(total, 1)} ms.`,
-    '',
-    `<details><summary>The plan${plans.length === 1 ? '' : ' of the longest'}, ${inEnglish(ms, 1)} ms</summary>`,
-    '',
-    '```',
-    ...lines,
-    '```',
-    '',
-    '</details>',
+    ...folded(`The plan${plans.length === 1 ? '' : ' of the longest'}, ${inEnglish(ms, 1)} ms`, lines),
   ]
 }
 
