@@ -27,6 +27,7 @@ export interface QueueSize extends Sizes {
 export const FULL: QueueSize = {
   rounds: 5,
   peers: true,
+  warmUp: 3_000,
   single: 2_000,
   callers: 10,
   backlog: 30_000,
@@ -36,6 +37,7 @@ export const FULL: QueueSize = {
 export const QUICK: QueueSize = {
   rounds: 1,
   peers: false,
+  warmUp: 20,
   single: 50,
   callers: 10,
   backlog: 500,

@@ -228,6 +228,8 @@ outcomes. The server wrote the plans down itself, with the times that measuring 
 
 const STEP_MARK = '/* step: '
 const ENTRY = /duration: ([\d.]+) ms {2}plan:\n((?:\t.*\n)+)/g
+/** Sent when some time has passed, in whatever step that falls. */
+const TELLING = 'tell others'
 const PURPOSE = /\/\* (step|escapement): (.+?) \*\//
 
 /** What the server has written down of statements of ours, step by step. */
@@ -237,7 +239,7 @@ function plansIn(log: string): Plan[] {
   for (const [, ms, text] of log.matchAll(ENTRY)) {
     const [, kind, purpose] = PURPOSE.exec(text!) ?? []
     if (kind === 'step') step = purpose!
-    if (kind !== 'escapement') continue
+    if (kind !== 'escapement' || purpose === TELLING) continue
     const told = text!.split('\n').map((line) => line.slice(1))
     const lines = told
       .slice(told.findIndex((line) => line.includes('(cost=')))

@@ -8,7 +8,7 @@ export type Load = 'backlog' | 'single'
 /** What a contestant can be asked; `serve.mjs` answers. */
 type Command =
   | { do: 'prepare' | 'empty' | 'settle' | 'unfinished' | 'statements' | 'progress' | 'usage' | 'close' }
-  | { do: 'enqueueEach'; count: number; callers: number }
+  | { do: 'enqueueEach'; warmUp: number; count: number; callers: number }
   | { do: 'enqueueAll'; count: number; chunk: number }
   | { do: 'enqueueAtIntervals'; count: number; everyMs: number }
   | { do: 'work'; load: Load }

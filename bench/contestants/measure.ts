@@ -10,6 +10,8 @@ export interface Participant {
 }
 
 export interface Sizes {
+  /** Enqueued one by one before that is measured, and again before a worker is idle: a process that has just begun runs its code many times slower. */
+  warmUp: number
   /** Enqueued one by one. */
   single: number
   callers: number
@@ -43,8 +45,11 @@ export type Phase = (entered: Entered, sizes: Sizes, round: number) => Promise<P
 /** Each begins and ends with tables that are empty; together they give all findings. */
 export const PHASES: readonly Phase[] = [enqueueOneByOne, enqueueAndDrain, drainByTwo, workSingly]
 
-async function enqueueOneByOne({ client }: Entered, { single, callers }: Sizes): Promise<Partial<Findings>> {
-  const { ms } = await client.ask<{ ms: number }>({ do: 'enqueueEach', count: single, callers })
+async function enqueueOneByOne(
+  { client }: Entered,
+  { warmUp, single, callers }: Sizes,
+): Promise<Partial<Findings>> {
+  const { ms } = await client.ask<{ ms: number }>({ do: 'enqueueEach', warmUp, count: single, callers })
   await client.ask({ do: 'empty' })
   return { enqueueEach: perSecond(single, ms) }
 }
@@ -100,20 +105,23 @@ async function untilFinished(client: ContestantProcess): Promise<void> {
 
 async function workSingly(
   { participant, client }: Entered,
-  { paced, idleMs }: Sizes,
+  { warmUp, callers, paced, idleMs }: Sizes,
   round: number,
 ): Promise<Partial<Findings>> {
   const [worker] = await start(participant, 1, 'single')
   await sleep(500)
-  const warmUp = Math.ceil(paced / 10)
+  await client.ask({ do: 'enqueueEach', warmUp, count: 0, callers })
+  await untilFinished(client)
+  await worker!.ask<Progress>({ do: 'progress' })
+  const settling = Math.ceil(paced / 10)
   const { asked } = await client.ask<{ asked: number[] }>({
     do: 'enqueueAtIntervals',
-    count: paced + warmUp,
+    count: paced + settling,
     everyMs: 20,
   })
   await untilFinished(client)
   const { numbers, times } = await worker!.ask<Progress>({ do: 'progress' })
-  const latencies = numbers.flatMap((n, index) => (n < warmUp ? [] : times[index]! - asked[n]!))
+  const latencies = numbers.flatMap((n, index) => (n < settling ? [] : times[index]! - asked[n]!))
   const idle = round === 0 ? { idle: await watchIdle(client, worker!, idleMs) } : {}
   await worker!.close()
   await client.ask({ do: 'empty' })

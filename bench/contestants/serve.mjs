@@ -32,10 +32,10 @@ export async function serve(open) {
 async function answer(contestant, worker, command) {
   switch (command.do) {
     case 'enqueueEach':
-      // The first tenth warms it up.
-      await enqueueEach(contestant, Math.ceil(command.count / 10), command.callers)
+      await enqueueEach(contestant, command.warmUp, command.callers)
       return { ms: await enqueueEach(contestant, command.count, command.callers) }
     case 'enqueueAll':
+      // The first tenth warms it up.
       await enqueueAll(contestant, Math.ceil(command.count / 10), command.chunk)
       return { ms: await enqueueAll(contestant, command.count, command.chunk) }
     case 'enqueueAtIntervals':

@@ -17,7 +17,10 @@ export interface Steps {
   stepMs: number
   /** Between what was kept up with and what was not: so often is the middle tried. */
   halvings: number
-  /** What was kept up with for a moment is tried for so long, and a tenth less until it is kept up with as well. */
+  /**
+   * What was kept up with for a moment is tried for so long with all that the long run has, a process that is killed after a third of it and a
+   * stranger's open transaction, and a tenth less until it is kept up with as well.
+   */
   confirmMs: number
   /** In seconds of the load: whoever keeps up has no more than this lying before him. */
   waitingS: number
@@ -40,14 +43,15 @@ export async function findMaximum(
     above,
   }: { print: (line: string) => void; signal: AbortSignal; above?: number | undefined },
 ): Promise<number> {
-  async function keepsUp(rate: number, ms = stepMs): Promise<boolean> {
+  async function keepsUp(rate: number, hold = calm): Promise<boolean> {
     await load.setRate(rate)
-    await sleep(ms, undefined, { signal })
-    load.asked()
+    await hold()
     processes.takeLateness()
     const lying = (await watcher.backlog()) + load.unanswered()
-    const isKeptUp = lying <= rate * waitingS
-    print(`${inEnglish(rate)} runs/s: ${inEnglish(lying)} wait${isKeptUp ? '' : ', which is too much'}`)
+    const isAnswered = !load.takeFailure()
+    const isKeptUp = isAnswered && lying <= rate * waitingS
+    const verdict = isKeptUp ? '' : isAnswered ? ', which is too much' : ', and not all were taken'
+    print(`${inEnglish(rate)} runs/s: ${inEnglish(lying)} wait${verdict}`)
     if (!isKeptUp) await drain()
     return isKeptUp
   }
@@ -55,9 +59,21 @@ export async function findMaximum(
   async function drain(): Promise<void> {
     load.rest()
     while ((await watcher.backlog()) + load.unanswered() > first) {
-      load.asked()
       await sleep(DRAIN_POLL_MS, undefined, { signal })
     }
+    load.takeFailure()
+  }
+
+  async function calm(): Promise<void> {
+    await sleep(stepMs, undefined, { signal })
+  }
+
+  async function asInLongRun(): Promise<void> {
+    const leave = await watcher.holdTransaction()
+    await sleep(confirmMs / 3, undefined, { signal })
+    processes.killOne()
+    await sleep((2 * confirmMs) / 3, undefined, { signal })
+    await leave()
   }
 
   const holds = async (rate: number) => (await keepsUp(rate)) || (await keepsUp(rate))
@@ -74,7 +90,7 @@ export async function findMaximum(
   }
 
   let rate = above ?? (await search())
-  while (rate >= first && !(await keepsUp(rate, confirmMs))) rate = Math.round(rate * LESS)
+  while (rate >= first && !(await keepsUp(rate, asInLongRun))) rate = Math.round(rate * LESS)
   if (rate < first) throw new Error(`Not even ${inEnglish(first)} runs in a second are kept up with here.`)
   return rate
 }

@@ -27,7 +27,7 @@ escapement.job('flaky', {
 })
 escapement.job('limited', {
   retry: RETRY,
-  concurrency: 50,
+  concurrency: 200,
   handler: (context) => {
     began(context)
     return sleep(5)

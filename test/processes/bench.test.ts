@@ -10,6 +10,7 @@ import { benchLists, QUICK as LISTS } from '../../bench/lists.js'
 import { benchQueue, QUICK as QUEUE } from '../../bench/queue.js'
 import { benchRunning, QUICK as RUNNING } from '../../bench/running.js'
 import { benchRunsLayout, QUICK as RUNS_LAYOUT } from '../../bench/runs-layout.js'
+import { benchSetups, QUICK as SETUPS } from '../../bench/setups.js'
 import { judge, type Sample } from '../../bench/soak/verdict.js'
 import { QUICK as SOAK, soak } from '../../bench/soak.js'
 import { benchStatements, QUICK as STATEMENTS } from '../../bench/statements.js'
@@ -53,6 +54,16 @@ it('the bench of upkeep runs, and finds right what it filled in', async () => {
   await benchUpkeep(UPKEEP, (line) => lines.push(line))
   expect(lines.join('\n')).toMatch(/a chunk of 1,000 cursors, all right: [\d.]+ /)
 })
+
+it('the bench of setups runs, and each of them does its work', async () => {
+  const lines: string[] = []
+  await benchSetups(SETUPS, (line) => lines.push(line))
+  expect(lines.map((line) => line.split(':')[0])).toEqual([
+    'embedded',
+    'PostgreSQL',
+    'PostgreSQL with a synchronous replica',
+  ])
+}, 60_000)
 
 it('the bench of direct runs runs', async () => {
   const lines: string[] = []
