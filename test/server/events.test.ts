@@ -24,7 +24,7 @@ async function open(events: EventHubOptions = {}) {
   return { escapement, handler, get, read, openOther, token }
 }
 
-const minutely = { job: 'work', timing: every('1 minute') }
+const yearly = { job: 'work', timing: every('1 year') }
 
 describe('GET /api/v1/events', () => {
   it('tells what this process and others do, each in its order, with ids that increase', async () => {
@@ -83,9 +83,9 @@ describe('GET /api/v1/events', () => {
     const { escapement, read, openOther } = await open()
     const other = await openOther()
     const { reader } = await read('?group=acme')
-    await other.schedules.put('ours', { ...minutely, group: 'acme' })
-    await other.schedules.put('theirs', { ...minutely, group: 'umbrella' })
-    await other.schedules.put('nobodys', minutely)
+    await other.schedules.put('ours', { ...yearly, group: 'acme' })
+    await other.schedules.put('theirs', { ...yearly, group: 'umbrella' })
+    await other.schedules.put('nobodys', yearly)
     await escapement.claiming.pause()
     await escapement.schedules.trigger('theirs')
     const runId = await escapement.schedules.trigger('ours')
@@ -105,8 +105,8 @@ describe('GET /api/v1/events', () => {
     const headers = { authorization: `Bearer ${await token('viewer', 'acme')}` }
     const { reader } = await read('', headers)
     const { reader: nosy } = await read('?group=umbrella', headers)
-    await escapement.schedules.put('theirs', { ...minutely, group: 'umbrella' })
-    await escapement.schedules.put('ours', { ...minutely, group: 'acme' })
+    await escapement.schedules.put('theirs', { ...yearly, group: 'umbrella' })
+    await escapement.schedules.put('ours', { ...yearly, group: 'acme' })
     expect(await reader.next()).toMatchObject({ name: 'schedule.changed', data: { schedule: 'ours' } })
     // What it is given next is that the stream is alive.
     expect(await nosy.next()).toMatchObject({ id: expect.stringMatching(/-2$/), name: undefined })
@@ -115,7 +115,7 @@ describe('GET /api/v1/events', () => {
 
   it('has a resync for a group where a schedule went without a trace', async () => {
     const { escapement, read } = await open()
-    await escapement.schedules.put('theirs', { ...minutely, group: 'umbrella' })
+    await escapement.schedules.put('theirs', { ...yearly, group: 'umbrella' })
     const { reader } = await read('?group=acme')
     await escapement.schedules.delete('theirs', { runs: 'delete' })
     expect((await reader.next())!.name).toBe('resync')

@@ -44,7 +44,7 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
       delay: '1s',
       jitter: '10s',
       breaker: { failures: 3, cooldown: '1 hour' },
-      startAt: '2027-01-01T00:00',
+      startAt: '2047-01-01T00:00',
       endAt: '2030-01-01T00:00:00Z',
       limit: 100,
       scopes: ['eu', 'us'],
@@ -89,7 +89,7 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   listChanges: async (world, group) => ({ ...(await ofSchedule(world, group)), query: { limit: 5 } }),
   previewSchedule: async (world, group) => ({
     ...(await ofSchedule(world, group)),
-    query: { after: '2027-01-01T00:00:00Z', count: 3 },
+    query: { after: '2047-01-01T00:00:00Z', count: 3 },
   }),
   pauseSchedule: async (world, group) => ({
     ...(await ofSchedule(world, group)),
@@ -139,7 +139,7 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   resumeGroup: (world, group) => ({ params: { group: group ?? `none-${world.unique()}` } }),
   previewTiming: () => ({
     body: {
-      timing: { kind: 'once', at: '2027-01-01T09:00', zone: 'Asia/Tokyo' },
+      timing: { kind: 'once', at: '2047-01-01T09:00', zone: 'Asia/Tokyo' },
       after: '2026-01-01T00:00',
       count: 2,
     },
@@ -175,13 +175,13 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
   listQueues: () => ({}),
   getStats: () => ({}),
   getStatsHistory: () => ({
-    query: { from: '2027-01-01T00:00:00Z', to: '2027-01-02T00:00:00Z', bucket: '1 hour' },
+    query: { from: '2047-01-01T00:00:00Z', to: '2047-01-02T00:00:00Z', bucket: '1 hour' },
   }),
   getForecast: () => ({
-    query: { from: '2027-01-01T00:00:00Z', to: '2027-01-01T01:00:00Z', bucket: '10 minutes', by: 'queue' },
+    query: { from: '2047-01-01T00:00:00Z', to: '2047-01-01T01:00:00Z', bucket: '10 minutes', by: 'queue' },
   }),
   listPlanned: () => ({
-    query: { from: '2027-01-01T08:00:00Z', to: '2027-01-01T09:00:00Z', queue: 'default', limit: 2 },
+    query: { from: '2047-01-01T08:00:00Z', to: '2047-01-01T09:00:00Z', queue: 'default', limit: 2 },
   }),
   getAudit: () => ({ query: { from: '2026-01-01T00:00:00Z' } }),
   getDiagnosis: () => ({}),
