@@ -41,7 +41,8 @@ try {
 
 function pack(destination) {
   const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm'
-  const args = ['pack', '--json', '--pack-destination', destination]
+  // As it was built: what npm runs before would print into the answer.
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', destination]
   const { status, stdout, stderr } = spawnSync(npm, args, { cwd: root, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm pack failed: ${stderr}`)
   const [{ filename, size, unpackedSize, files }] = JSON.parse(stdout)

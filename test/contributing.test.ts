@@ -30,6 +30,13 @@ describe('CONTRIBUTING.md', () => {
     expect(paths.length).toBeGreaterThan(60)
   })
 
+  it('names files from the top', () => {
+    const files = [...text.matchAll(/`([\w./{},*-]+\/[\w.{},*-]+\.(?:ts|tsx|mjs|md|sql))`/g)].map(
+      ([, path]) => path!,
+    )
+    expect(files.filter((path) => !TOP.test(path))).toEqual([])
+  })
+
   it('names scripts that are there', () => {
     const named = [...text.matchAll(/npm run ([\w:-]+)/g)].map(([, name]) => name!)
     expect(named.filter((name) => !(name in scripts))).toEqual([])

@@ -44,6 +44,11 @@ function expectProbe(text: string, path: '/health' | '/ready'): void {
 const seconds = (text: string) => durationToMs(text) / 1000
 const drain = seconds(WORKER_DEFAULTS.drain)
 
+it('what is secret, or of this machine alone, stays out of the image', () => {
+  const left = recipes['Dockerfile.dockerignore']!.split('\n').filter((line) => /^[^#]/.test(line))
+  expect(left).toEqual(expect.arrayContaining(['node_modules', '.git', '.env*', '.escapement']))
+})
+
 describe('the Dockerfile', () => {
   const KNOWN = 'FROM RUN COPY ENV WORKDIR USER EXPOSE HEALTHCHECK STOPSIGNAL ENTRYPOINT CMD'.split(' ')
   const lines = recipes

@@ -1,4 +1,4 @@
-"""The same from Python, with psycopg: python examples/other-languages/enqueue.py"""
+"""The same from Python, with psycopg, after enqueue.sql has made the shop: python examples/other-languages/enqueue.py"""
 
 import json
 import os

@@ -19,12 +19,17 @@ h.job('send-invoice', {
   input: order,
   handler: ({ input, run }) => console.log(`invoice for order ${input.order}, key ${run.key}`),
 })
+h.job('send-welcome', {
+  input: z.object({ customer: z.string() }),
+  handler: ({ input }) => console.log(`welcome to ${input.customer}`),
+})
 h.job('send-reminder', {
   input: order,
   handler: ({ input }) => console.log(`reminder for order ${input.order}`),
 })
 
 const script = readFileSync(new URL('enqueue.sql', import.meta.url), 'utf8')
+await h.escapement.database.query('drop schema if exists shop cascade')
 await h.escapement.database.transaction((tx) => tx.script(script))
 
 console.log('today:')

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { expect, it } from 'vitest'
 import { type Page, proseOf, readPages, root } from './pages.js'
 
-const pages = readPages('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs', 'examples')
+const pages = readPages('README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'docs', 'examples', 'deploy')
 
 it('links between pages lead somewhere, anchors included', () => {
   const dead = pages.flatMap((page) =>

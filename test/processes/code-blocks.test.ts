@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 import fs from 'node:fs'
 import path from 'node:path'
+import { parseAst } from 'vite'
 import { expect, it } from 'vitest'
 import { parse as parseYaml } from 'yaml'
 import { createProgram } from '../../src/cli/program.js'
@@ -30,6 +31,8 @@ it('TypeScript in the README and the guide compiles against what is shipped', as
 it.each([
   ['json', (text: string): unknown => JSON.parse(text)],
   ['yaml', (text: string): unknown => parseYaml(text)],
+  // How others do it: their packages are not here.
+  ['js', (text: string): unknown => parseAst(text)],
 ])('what the README and the guide call %s is that', (language, parse) => {
   const found = blocks(language)
   for (const { code } of found) expect(() => parse(code), code).not.toThrow()

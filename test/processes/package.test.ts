@@ -19,7 +19,7 @@ const { devDependencies } = JSON.parse(fs.readFileSync(path.join(root, 'package.
 function codeOf(page: string, call: string): string {
   const text = fs.readFileSync(path.join(root, page), 'utf8')
   const blocks = [...text.matchAll(/```ts\n([\s\S]*?)```/g)].map(([, code]) => code!)
-  const code = blocks.find((block) => /^import /.test(block) && block.includes(call))
+  const code = blocks.find((block) => /^(?:\/\/ \S+\n)?import /.test(block) && block.includes(call))
   if (!code) throw new Error(`${page} has no code block that calls ${call}`)
   return code
 }
@@ -27,6 +27,9 @@ function codeOf(page: string, call: string): string {
 /** The main program, which runs on: here it ends when it has come to its end. */
 const PROGRAM = `${codeOf('README.md', 'createEscapement(')}\nawait escapement.close()\n`
 const TEST = codeOf('docs/guide/testing.md', 'createHarness(')
+const CONFIG_FILE = 'escapement.config.ts'
+const FIRST_SCHEDULE = codeOf('docs/guide/first-schedule.md', 'defineConfig(')
+const MAIN = 'node_modules/escapement/dist/cli/main.js'
 
 /** The same for CommonJS: nothing else is to change. */
 function asCommonJs(code: string): string {
@@ -40,7 +43,7 @@ const HARNESS_PRINTED = '2026-03-29T02:00:00.000Z'
 const packed = fs.mkdtempSync(path.join(os.tmpdir(), 'escapement-packed-'))
 let tarball: string
 beforeAll(async () => {
-  const args = ['pack', '--json', '--pack-destination', packed]
+  const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', packed]
   const { stdout } = await promisify(execFile)(npm, args, { cwd: root })
   tarball = path.join(packed, JSON.parse(stdout)[0].filename)
 })
@@ -66,6 +69,11 @@ const tsconfig = (module: string, moduleResolution: string) =>
     },
     files: ['program.ts', 'program.test.ts', 'imports.ts'],
   })
+
+const RESOLUTIONS = [
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+] as const
 
 /** Every entry, with its types. */
 const IMPORTS = [
@@ -93,14 +101,24 @@ async function typeChecks(project: EmptyProject, module: string, resolution: str
   expect(await project.run(process.execPath, [compiler, '-p', '.'])).toEqual({ status: 0, output: '' })
 }
 
-it('packed and unpacked elsewhere, the package does what the README says, with types, and with what it declares to need', async () => {
-  const project = emptyProject({ type: 'module' })
-  await project.installLinked(tarball, '@types/node')
-  await typeChecks(project, 'nodenext', 'nodenext')
-  project.write('program.js', PROGRAM)
-  expect(await project.run(process.execPath, [...SHORT_LIVED, 'program.js'])).toEqual({
-    status: 0,
-    output: expect.stringMatching(PRINTED),
+describe('packed and unpacked elsewhere, with what it declares to need', () => {
+  it.each([
+    ['ESM', { type: 'module' }, PROGRAM],
+    ['CommonJS', {}, asCommonJs(PROGRAM)],
+  ])('the package does what the README says in an empty %s project', async (_, manifest, program) => {
+    const project = emptyProject(manifest)
+    await project.installLinked(tarball)
+    project.write('program.js', program)
+    expect(await project.run(process.execPath, [...SHORT_LIVED, 'program.js'])).toEqual({
+      status: 0,
+      output: expect.stringMatching(PRINTED),
+    })
+  })
+
+  it.each(RESOLUTIONS)('it has types for module %s and moduleResolution %s', async (module, resolution) => {
+    const project = emptyProject({ type: 'module' })
+    await project.installLinked(tarball, '@types/node')
+    await typeChecks(project, module, resolution)
   })
 })
 
@@ -158,21 +176,46 @@ if (LONG)
         expect(result).toEqual({ status: 0, output: `${IMPORTS.length} true\n` })
       })
 
+      it('the first schedule of the guide fires', async () => {
+        const project = projects.get('ESM')!
+        project.write(CONFIG_FILE, FIRST_SCHEDULE)
+        const child = project.spawn(nodeOf(version), [
+          MAIN,
+          'up',
+          '--port',
+          '0',
+          '--directory',
+          `.first-${version}`,
+        ])
+        const closed = once(child, 'close')
+        let output = ''
+        await new Promise<void>((resolve) => {
+          child.stdout.setEncoding('utf8').on('data', (text) => {
+            output += text
+            if (output.includes('hello:world')) resolve()
+          })
+          child.once('close', () => resolve())
+        })
+        child.kill('SIGINT')
+        fs.rmSync(path.join(project.folder, CONFIG_FILE))
+        expect(output).toMatch(/2 schedules put[\s\S]*✔ .* hello:world/)
+        expect((await closed)[0]).toBe(0)
+      })
+
       it('"escapement up" serves the dashboard, and stops', async () => {
-        const main = 'node_modules/escapement/dist/cli/main.js'
-        await servesAndStops(projects.get('ESM')!, nodeOf(version), [main, 'up', '--port', '0'])
+        await servesAndStops(projects.get('ESM')!, nodeOf(version), [MAIN, 'up', '--port', '0'])
       })
     })
 
-    it.each([
-      ['nodenext', 'nodenext'],
-      ['esnext', 'bundler'],
-    ])('TypeScript takes it with module %s and moduleResolution %s', async (module, resolution) => {
-      const project = emptyProject({ type: 'module' })
-      const wanted = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`)
-      await project.install(tarball, ...wanted)
-      await typeChecks(project, module, resolution)
-    })
+    it.each(RESOLUTIONS)(
+      'TypeScript takes it with module %s and moduleResolution %s',
+      async (module, resolution) => {
+        const project = emptyProject({ type: 'module' })
+        const wanted = ['typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`)
+        await project.install(tarball, ...wanted)
+        await typeChecks(project, module, resolution)
+      },
+    )
 
     it('"npx escapement up" serves the dashboard in an empty folder, and Ctrl+C stops it', async () => {
       const project = emptyProject()
