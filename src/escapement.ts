@@ -25,6 +25,7 @@ import {
   type MissedEvents,
 } from './events/bus.js'
 import { noticeCreated, tellCreated } from './events/run-events.js'
+import { createWorkerCalls } from './events/worker-calls.js'
 import {
   type EscapementOptions,
   readOptions,
@@ -193,9 +194,11 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   const jobs = createJobRegistry()
   const parts = { store, jobs, bus, zoneData: ZONE_DATA, chance }
   const schedules = createSchedules(parts)
-  const runs = createRuns(parts, schedules)
+  const calls = createWorkerCalls(store)
+  const runs = createRuns(parts, schedules, calls)
   const scheduler = createScheduler({
     store,
+    calls,
     clock,
     chance,
     bus,
@@ -259,6 +262,9 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
     bus.on(name, () => scheduler.wake())
   }
+  bus.on('scheduler.ticked', ({ runs }) => {
+    if (runs > 1) worker.expectLots()
+  })
   // Else notifications say so, to all processes alike.
   if (!inner.canListen) {
     bus.on('run.created', () => worker.wake())
@@ -306,7 +312,7 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
       const label = readOrThrow('option_invalid', (report) => readLabel(group, 'group', report))
       const limited = { ...parts, group: label }
       const own = createSchedules(limited)
-      return { schedules: own, runs: createRuns(limited, own) }
+      return { schedules: own, runs: createRuns(limited, own, calls) }
     },
     claiming,
     tokens: createTokens(store),
@@ -362,6 +368,7 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
     close() {
       isStopping = true
       closed ??= inTurn(stop)
+        .finally(calls.close)
         .finally(bridge.close)
         .catch((error) => logger.warn({ err: error }, 'stopping failed; the database is closed all the same'))
         .then(() => closeBoth(connections))

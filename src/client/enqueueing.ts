@@ -1,5 +1,6 @@
 import { hostNow, monotonicMs } from '../clock.js'
 import { EscapementError, mistakesError } from '../errors.js'
+import type { WorkerCalls } from '../events/worker-calls.js'
 import { createGatherer } from '../gather.js'
 import { type DirectBatch, identify, LARGEST_BATCH, toBatches } from '../runs/direct-batches.js'
 import {
@@ -51,7 +52,7 @@ export interface Enqueueing {
  * either: whoever's key is in use is found out by halving it, and asks again now and then, alone. So a key that a
  * transaction holds costs nobody else more than a moment.
  */
-export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enqueueing {
+export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls: WorkerCalls): Enqueueing {
   const published = new Map<string, { job: PublishedJob | undefined; untilMs: number }>()
   const keyless = createGatherer({
     writeBatch: insertAlone,
@@ -75,13 +76,24 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
   function insertAlone(runs: readonly DirectRun[]): Promise<Enqueued[]> {
     const plan = planned(runs)
     const isPlain = plan.batches.length === 1 && runs.every(({ key }) => key === null)
-    return isPlain ? insert(store, plan) : store.transaction((session) => insert(session, plan))
+    return calls.around(
+      (channel) =>
+        isPlain
+          ? insert(store, plan, channel)
+          : store.transaction((session) => insert(session, plan, channel)),
+      hasNew,
+    )
   }
 
   function insertKeyed(runs: readonly DirectRun[]): Promise<Enqueued[]> {
     const plan = planned(runs)
-    if (plan.batches.length === 1) return insert(store, plan, PATIENCE_MS)
-    return store.transaction((session) => insert(session, plan, PATIENCE_MS))
+    return calls.around(
+      (channel) =>
+        plan.batches.length === 1
+          ? insert(store, plan, channel, PATIENCE_MS)
+          : store.transaction((session) => insert(session, plan, channel, PATIENCE_MS)),
+      hasNew,
+    )
   }
 
   async function enqueueOne(run: DirectRun): Promise<Enqueued> {
@@ -102,11 +114,12 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
   async function insert(
     session: Session,
     { ids, batches }: Planned,
+    channel: string | null,
     patienceMs: number | null = null,
   ): Promise<Enqueued[]> {
     const created = new Set<string>()
     for (const batch of batches) {
-      const inserted = await insertDirectRuns(session, store.channel, batch, patienceMs)
+      const inserted = await insertDirectRuns(session, channel, batch, patienceMs)
       if (inserted === batch.ids && inserted.length === ids.length) {
         return ids.map((id) => ({ id, created: true }))
       }
@@ -181,7 +194,7 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
       const { runs, session } = await check(job, [{ ...terms, input }], { tx, pathOf: () => '' })
       return (
         await traced(runs, async () => {
-          if (tx !== undefined) return insert(session, planned(runs))
+          if (tx !== undefined) return insert(session, planned(runs), store.channel)
           const run = runs[0]!
           const enqueued = await enqueueOne(run).catch((error) => {
             throw explain(error, `the key ${quote(run.key)}`)
@@ -198,7 +211,7 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
       const { runs, session } = await check(job, items, { tx, pathOf: (index) => `items[${index}].` })
       if (runs.length === 0) return []
       return traced(runs, async () => {
-        if (tx !== undefined) return insert(session, planned(runs))
+        if (tx !== undefined) return insert(session, planned(runs), store.channel)
         const enqueued = await insertAlone(runs).catch((error) => {
           throw explain(error, 'one of these keys')
         })
@@ -208,6 +221,8 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts): Enque
     },
   }
 }
+
+const hasNew = (enqueued: readonly Enqueued[]) => enqueued.some(({ created }) => created)
 
 /** The ids in the order of what was asked for, and what to write. */
 interface Planned {

@@ -41,7 +41,7 @@ export interface WorkerOverview {
   running: number
   startedAt: Date
   seenAt: Date
-  /** A worker says every second or two that it lives; one that has not for five is taken for lost. */
+  /** A worker says every five seconds or sooner that it lives; one that has not for 15 is taken for lost. */
   state: 'alive' | 'lost'
 }
 
@@ -96,7 +96,8 @@ export interface Overview {
   statsHistory(range?: StatsHistoryRange): Promise<StatsHistory>
 }
 
-const ALIVE_MS = 5_000
+/** Three times as long as one that has nothing to do, and nobody to look after, keeps silent. */
+const ALIVE_MS = 15_000
 const OVERDUE_MS = 60_000
 const MOST_COUNTED = 100_000
 const LATENESS_OF = 1_000

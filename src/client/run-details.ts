@@ -44,7 +44,7 @@ export async function readDetails(session: Session, row: RunRow): Promise<RunDet
   const [schedule] = row.schedule_id === null ? [] : await findSchedules(session, [row.schedule_id])
   const snapshot = await readSnapshot(session, row)
   return {
-    run: toRun(row),
+    run: toRun(row, row),
     attempts,
     schedule: schedule?.name ?? null,
     snapshot,

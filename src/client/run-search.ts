@@ -89,7 +89,7 @@ export async function searchRuns(
     positionOf: ({ at, id }) => ({ at: at.getTime(), id }),
   })
   return {
-    runs: rows.map(toRun),
+    runs: rows.map((row) => toRun(row, row)),
     nextPageToken: next === null ? null : writeToken(list, [String(next.at), next.id]),
   }
 }

@@ -1,3 +1,4 @@
+import type { WorkerCalls } from '../events/worker-calls.js'
 import type { Run, RunTrigger } from '../runs/run.js'
 import { isUuid } from '../runs/uuid.js'
 import { findRun, listRunsOfSchedule } from '../store/queries/runs.js'
@@ -66,7 +67,7 @@ export interface RetryFilter {
   plannedBefore?: InstantInput
 }
 
-export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
+export function createRuns(parts: VerbParts, schedules: Schedules, calls: WorkerCalls): Runs {
   const { store, group } = parts
 
   async function findRow(id: string, session: Session = store): Promise<RunRow> {
@@ -80,8 +81,11 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
     readTogether(store, async (session) => read(session, await findRow(id, session)))
 
   return {
-    ...(group === undefined ? createEnqueueing(parts) : noEnqueueing(group)),
-    get: async (id) => toRun(await findRow(id)),
+    ...(group === undefined ? createEnqueueing(parts, calls) : noEnqueueing(group)),
+    async get(id) {
+      const row = await findRow(id)
+      return toRun(row, row)
+    },
     details: (id) => together(id, readDetails),
     async attempts(id) {
       if (group !== undefined) return together(id, (session, row) => readAttempts(session, row.id))
@@ -117,7 +121,7 @@ export function createRuns(parts: VerbParts, schedules: Schedules): Runs {
       checkOptions(options, LIST_RUNS, ['schedule'])
       const { schedule, limit = LIST_DEFAULTS.limit } = options
       const { id } = await schedules.get(schedule)
-      return (await listRunsOfSchedule(store, { scheduleId: id, group, limit })).map(toRun)
+      return (await listRunsOfSchedule(store, { scheduleId: id, group, limit })).map((row) => toRun(row, row))
     },
     async search(options = {}) {
       checkOptions(options, SEARCH_RUNS)

@@ -3,16 +3,17 @@ import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import { runCreated, tellCancelled } from '../events/run-events.js'
 import { actOf, tellActs } from '../events/schedule-events.js'
+import type { WorkerCalls } from '../events/worker-calls.js'
 import type { Logger } from '../logger.js'
 import { createPulse, type PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
-import { frontOf } from '../store/front.js'
+import { createFront, litterIn } from '../store/front.js'
 import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
 import type { Retention } from '../store/queries/pruning.js'
 import { readNow } from '../store/queries/schedules.js'
 import { setAsideFirst, setAsideProvider } from '../store/queries/set-aside.js'
-import { isCutOff, isRefusal } from '../store/refusal.js'
+import { hasTakenTooLong, isCutOff, isRefusal } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import type { DurationInput } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
@@ -85,6 +86,7 @@ interface BatchOptions {
 /** Ticks while anything is due, then sleeps until the nearest cursor; waits out a database that is away. */
 export function createScheduler(parts: {
   store: Store
+  calls: WorkerCalls
   clock: Clock
   chance: Chance
   bus: EventBus
@@ -103,7 +105,7 @@ export function createScheduler(parts: {
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
   const providers = createProviders(jobs, clock, wait.wake)
-  const front = frontOf(store.database)
+  const front = createFront(litterIn(store.database))
   /** How many schedules a batch takes at the moment. */
   let reach = batch
   let stopping = false
@@ -132,8 +134,8 @@ export function createScheduler(parts: {
   ): Promise<TickReport> {
     const scopes = await askDueProviders(patienceMs)
     const startedMs = monotonicMs()
-    const since = isWhole ? null : front.since()
-    const report = await tickHalving({ limit: Math.min(limit, reach), since }, scopes)
+    const from = isWhole ? null : front.since()
+    const { since, ...report } = await tickHalving({ limit: Math.min(limit, reach), since: from }, scopes)
     front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
@@ -166,14 +168,15 @@ export function createScheduler(parts: {
   async function tickHalving(
     { limit, since }: { limit: number; since: Instant | null },
     scopes: ReadonlyMap<string, ScopesAt>,
-  ): Promise<TickReport> {
+  ): Promise<TickReport & { since: Instant | null }> {
     const limits = { limit, since, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+    const startedMs = monotonicMs()
     pulse.beat()
     try {
       const report = await tick(parts, limits, scopes)
       const isWhole = report.due < limit
       if (limit >= reach) reach = Math.min(batch, reach + Math.ceil(batch / 10))
-      return { ...report, isCut: report.isCut || (!isWhole && limit < batch) }
+      return { ...report, isCut: report.isCut || (!isWhole && limit < batch), since }
     } catch (error) {
       const half = Math.ceil(limit / 2)
       if (isCutOff(error) && limit > 1) {
@@ -182,12 +185,15 @@ export function createScheduler(parts: {
           'a batch was cut off, and is tried with half as many schedules',
         )
         reach = half
-        return tickHalving({ limit: half, since }, scopes)
+        // It may have been the look, over all that cannot be swept away.
+        if (hasTakenTooLong(error))
+          front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        return tickHalving({ limit: half, since: since ?? front.since() }, scopes)
       }
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving({ limit: half, since }, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
-      return { ...NOTHING_DUE, due: 1, lookMs: 0, isCut: true }
+      return { ...NOTHING_DUE, due: 1, lookMs: 0, isCut: true, since }
     }
   }
 

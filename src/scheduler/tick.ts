@@ -4,6 +4,7 @@ import { replaceRuns } from '../client/replacing.js'
 import { applyZoneDataTo, isOlder, type ZoneDataReport } from '../client/zone-data.js'
 import { monotonicMs } from '../clock.js'
 import type { ScheduleAct } from '../events/schedule-events.js'
+import type { WorkerCalls } from '../events/worker-calls.js'
 import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
 import { newestOf } from '../store/front.js'
@@ -72,16 +73,29 @@ export async function tick(
 
 interface TickParts {
   store: Store
+  calls: WorkerCalls
   logger: Logger
   zoneData: string
   chance: Chance
 }
 
-async function tickOnce(
-  { store, logger, zoneData, chance }: TickParts,
+function tickOnce(
+  parts: TickParts,
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
   recordLocked: typeof recordDue,
+): Promise<TickReport> {
+  return parts.calls.around(
+    (channel) => tickIn(parts, limits, scopes, { recordLocked, channel }),
+    ({ created }) => created.length > 0,
+  )
+}
+
+async function tickIn(
+  { store, logger, zoneData, chance }: TickParts,
+  limits: DueLimits,
+  scopes: ReadonlyMap<string, ScopesAt>,
+  { recordLocked, channel }: { recordLocked: typeof recordDue; channel: string | null },
 ): Promise<TickReport> {
   return store.transaction(async (session) => {
     const startedMs = monotonicMs()
@@ -112,7 +126,7 @@ async function tickOnce(
     const replaced = await replaceRuns(session, store.channel, planned)
     // Rows that got newer zone data lie elsewhere now.
     const record = due === locked.due ? recordLocked : recordPlans
-    const created = new Set(planned.length > 0 ? await record(session, planned, store.channel) : [])
+    const created = new Set(planned.length > 0 ? await record(session, planned, channel) : [])
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)

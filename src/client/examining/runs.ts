@@ -20,7 +20,7 @@ import {
 } from '../diagnosis.js'
 
 const LATE_MS = 60_000
-/** A worker says every second or two that it lives. */
+/** A worker says every five seconds or sooner that it lives. */
 const ALIVE_MS = 60_000
 const DAY_MS = 86_400_000
 /** Of a job, in a day: some of any work fail. */

@@ -5,14 +5,14 @@ import { NOW, type Session } from '../store.js'
 import { LARGEST_LOT } from './lots.js'
 
 /**
- * Inserts those whose id is new, tells the workers once if there are any, and returns the ids that were new. It also
+ * Inserts those whose id is new, tells the workers once if there are any and a channel is given, and returns the ids that were new. It also
  * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text. With
  * `patienceMs`, for a statement alone, it waits no longer for a transaction that has inserted one of them; null leaves
  * that to the transaction that it is in.
  */
 export async function insertDirectRuns(
   session: Session,
-  channel: string,
+  channel: string | null,
   { ids, runs }: DirectBatch,
   patienceMs: number | null = null,
 ): Promise<readonly string[]> {
@@ -67,14 +67,19 @@ const INSERT_DIRECT_RUNS = often(
       coalesce(a.at, clock.now + a.delay_ms * interval '1 millisecond')
     from clock, created join unnest($3::uuid[], $9::timestamptz[], $10::float8[]) as a (id, at, delay_ms) on a.id = created.id
   ),
-  notified as materialized (select pg_notify($2::text, 'runs') from (select from created limit 1) as any_created)
+  notified as materialized (select pg_notify($2::text, 'runs') from (select from created limit 1) as any_created where $2::text is not null)
   select case count(*) when cardinality($3::uuid[]) then 'all' else coalesce(string_agg(id::text, ' '), '') end as created,
     (select count(*) from notified)::text as notified
   from created`,
 )
 
 /** One without a key is new, and nothing has to be compared: what somebody waits for on an idle system is a short statement. */
-async function insertOne(session: Session, channel: string, id: string, run: DirectRun): Promise<void> {
+async function insertOne(
+  session: Session,
+  channel: string | null,
+  id: string,
+  run: DirectRun,
+): Promise<void> {
   const { job, input, queue, priority, at, delayMs, traceContext } = run
   await session.query(INSERT_ONE, [
     session.now(),
@@ -104,7 +109,7 @@ const INSERT_ONE = often(
       coalesce($8::timestamptz, clock.now + $9::float8 * interval '1 millisecond')
     from clock
   )
-  select pg_notify($2::text, 'runs')::text as notified`,
+  select case when $2::text is not null then pg_notify($2::text, 'runs')::text end as notified`,
 )
 
 /** Whether they are several, alike, new, and may begin at once: then they wait together. */
@@ -116,7 +121,11 @@ function isLot(runs: readonly DirectRun[]): boolean {
   return runs.length > 1 && runs.every((run) => isNow(run) && isAlike(run))
 }
 
-async function insertLots(session: Session, channel: string, { ids, runs }: DirectBatch): Promise<void> {
+async function insertLots(
+  session: Session,
+  channel: string | null,
+  { ids, runs }: DirectBatch,
+): Promise<void> {
   const { job, queue, priority, traceContext } = runs[0]!
   // One text of JSON: as an array, each input would be escaped here and read twice there.
   const inputs = `[${runs.map(({ input }) => input).join(',')}]`
@@ -148,6 +157,6 @@ const INSERT_LOTS = often(
     from clock, generate_series(1, cardinality($3::uuid[]), $9::integer) as first
     cross join lateral (select ($3::uuid[])[first:first + $9::integer - 1] as runs) as part
   ),
-  notified as materialized (select pg_notify($2::text, 'runs') as sent)
+  notified as materialized (select pg_notify($2::text, 'runs') as sent where $2::text is not null)
   select count(sent)::text as notified from notified`,
 )

@@ -1,3 +1,4 @@
+import { often } from '../often.js'
 import { listenersLockOf, type Session, type Store } from '../store.js'
 
 /** Tells other processes to look for `what`. Sent at commit; PostgreSQL folds repeats of one transaction into one. */
@@ -6,8 +7,10 @@ export async function notify(
   channel: string,
   what: 'schedules' | 'runs' | 'cancelled',
 ): Promise<void> {
-  await session.query('select pg_notify($1, $2)', [channel, what])
+  await session.query(NOTIFY, [channel, what])
 }
+
+const NOTIFY = often('notify', 'select pg_notify($1, $2)')
 
 /** To whoever listens to a channel that is none of ours. */
 export async function sendNotification(session: Session, channel: string, payload: string): Promise<void> {
@@ -16,7 +19,7 @@ export async function sendNotification(session: Session, channel: string, payloa
 
 /** Tells other processes what this one did, if one of them listens. Two that ask in the same moment may both send. */
 export async function notifyEvents({ query, eventsChannel }: Store, message: string): Promise<void> {
-  await query('select pg_notify($1, $2) where not pg_try_advisory_xact_lock($3)', [
+  await query(often('tell others', 'select pg_notify($1, $2) where not pg_try_advisory_xact_lock($3)'), [
     eventsChannel,
     message,
     listenersLockOf(eventsChannel),
