@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createFront, newestOf } from './front.js'
+import { createFront, createLitter, newestOf } from './front.js'
 
 let nowMs: number
 beforeEach(() => {
   nowMs = 1_000
 })
-const open = () => createFront(() => nowMs)
+const open = () => createFront(createLitter(() => nowMs))
 
 /** One look as a loop makes it. */
 function look(
@@ -29,7 +29,7 @@ describe('a front', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
     expect(front.since()).toBe(49_000)
-    expect(front.msUntilWhole()).toBe(900)
+    expect(front.msUntilWhole()).toBe(1_900)
     look(front, { ms: 3, newest: 60_000 })
     expect(front.since()).toBe(59_000)
     look(front, { ms: 3, newest: null })
@@ -37,15 +37,15 @@ describe('a front', () => {
     expect(front.since()).toBe(59_000)
   })
 
-  it('is at the beginning again for a tenth of the time, and for good when that takes little', () => {
+  it('is at the beginning again for a twentieth of the time, and for good when that takes little', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
-    nowMs += 899
+    nowMs += 1_899
     expect(front.since()).not.toBe(null)
     nowMs += 1
     expect(look(front, { ms: 200 })).toBe(null)
-    expect(front.msUntilWhole()).toBe(1_800)
-    nowMs += 1_800
+    expect(front.msUntilWhole()).toBe(3_800)
+    nowMs += 3_800
     expect(look(front, { ms: 2 })).toBe(null)
     expect([front.since(), front.msUntilWhole()]).toEqual([null, 0])
   })
@@ -54,7 +54,7 @@ describe('a front', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
     expect(look(front, { ms: 95 })).not.toBe(null)
-    nowMs += 900
+    nowMs += 1_900
     for (const ms of [100, 100, 100, 100]) expect(look(front, { ms })).toBe(null)
     for (const ms of [300, 300, 300]) look(front, { ms })
     expect(front.since()).not.toBe(null)
@@ -65,7 +65,7 @@ describe('a front', () => {
     for (const ms of [100, 100, 100]) look(front, { ms, newest: null })
     expect(front.since()).toBe(null)
     const busy = open()
-    for (const ms of [100, 100, 100]) look(busy, { ms, count: 2_000 })
+    for (const ms of [100, 100, 100]) look(busy, { ms, count: 5_000 })
     expect(busy.since()).toBe(null)
   })
 })

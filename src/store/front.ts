@@ -3,67 +3,84 @@ import type { Instant } from '../time/instant.js'
 import type { Database } from './database.js'
 
 /**
- * Where in a line a look begins.
+ * Whether looks at a line may begin at its front.
  *
- * What is taken leaves at the front of the line, and its entries stay in the index for as long as any transaction of the
- * database is older, be it a stranger's: a look from the beginning walks over all of them. While that takes long, looks
- * begin at what was taken last, and only so many at the beginning as take a tenth of the time: they find whatever came to
- * stand further in front.
+ * What is taken leaves there, and its entries stay in the index for as long as any transaction of the database is older, be it
+ * a stranger's: a look at the whole line walks over all of them. While that takes long, looks begin further on, and only so many
+ * look at all of it as take a twentieth of the time: they find whatever came to stand further in front.
  */
-export interface Front {
-  /** Where the next look begins; null for the beginning. */
-  since(): Instant | null
-  /** What a look that began at `since` has come to. */
+export interface Litter {
+  /** Whether the next look may be one at the whole line. */
+  isWholeDue(): boolean
   looked(look: Look): void
-  /** How long until a look may begin at the beginning again: in that time one that did not may have missed something. */
+  /** How long until then: in that time a look that began further on may have missed something. */
   msUntilWhole(): number
 }
 
 interface Look {
-  since: Instant | null
+  isWhole: boolean
   ms: number
-  /** How much was taken, and up to where; null for nothing. */
+  /** How much was taken. */
   count: number
-  newest: Instant | null
 }
 
 /** Longer than this, than what was taken explains, and than twice what a look takes that walks over nothing. */
-const SLOW_MS = 20
-const SLOW_MS_EACH = 0.05
+const SLOW_MS = 10
+const SLOW_MS_EACH = 0.02
 /** One may have been slow by chance. */
 const SLOW_LOOKS = 3
-const REST = 9
-/** What is committed late stands before what was taken already. */
-const OVERLAP_MS = 1_000
+const REST = 19
 
-export function createFront(nowMs: () => number = monotonicMs): Front {
-  let newest: Instant | null = null
+export function createLitter(nowMs: () => number = monotonicMs): Litter {
   let slowLooks = 0
   let wholeAtMs = Number.NEGATIVE_INFINITY
-  /** Of looks that began behind what was taken: the way to the server and back, most of it. */
+  /** Of looks that began further on: the way to the server and back, most of it. */
   let shortestMs = Number.POSITIVE_INFINITY
 
   return {
-    since: () => (newest !== null && nowMs() < wholeAtMs ? newest - OVERLAP_MS : null),
-    looked(look) {
-      if (look.newest !== null) newest = Math.max(newest ?? look.newest, look.newest)
-      if (look.since !== null) {
-        shortestMs = Math.min(shortestMs, look.ms)
+    isWholeDue: () => nowMs() >= wholeAtMs,
+    looked({ isWhole, ms, count }) {
+      if (!isWhole) {
+        shortestMs = Math.min(shortestMs, ms)
         return
       }
       const usualMs = Number.isFinite(shortestMs) ? 2 * shortestMs : 0
-      slowLooks = look.ms > SLOW_MS + SLOW_MS_EACH * look.count + usualMs ? slowLooks + 1 : 0
-      if (slowLooks >= SLOW_LOOKS) wholeAtMs = nowMs() + REST * look.ms
+      slowLooks = ms > SLOW_MS + SLOW_MS_EACH * count + usualMs ? slowLooks + 1 : 0
+      wholeAtMs = slowLooks >= SLOW_LOOKS ? nowMs() + REST * ms : Number.NEGATIVE_INFINITY
     },
     msUntilWhole: () => Math.max(0, wholeAtMs - nowMs()),
   }
 }
 
 /** Inside the process there are no strangers, and what is measured would not replay. */
-const WHOLE: Front = { since: () => null, looked: () => {}, msUntilWhole: () => 0 }
+const NO_LITTER: Litter = { isWholeDue: () => true, looked: () => {}, msUntilWhole: () => 0 }
 
-export function frontOf({ kind }: Database): Front {
-  return kind === 'postgres' ? createFront() : WHOLE
+export function litterIn({ kind }: Database): Litter {
+  return kind === 'postgres' ? createLitter() : NO_LITTER
+}
+
+/** Where in a line from which the first is always taken a look begins: at what was taken last, while its front is littered. */
+export interface Front {
+  /** Where the next look begins; null for the beginning. */
+  since(): Instant | null
+  /** What a look that began at `since` has come to, and up to where it has taken; null for nothing. */
+  looked(look: Omit<Look, 'isWhole'> & { since: Instant | null; newest: Instant | null }): void
+  msUntilWhole(): number
+}
+
+/** What is committed late stands before what was taken already. */
+const OVERLAP_MS = 1_000
+
+export function createFront(litter: Litter): Front {
+  let newest: Instant | null = null
+  return {
+    since: () => (newest === null || litter.isWholeDue() ? null : newest - OVERLAP_MS),
+    looked(look) {
+      if (look.newest !== null) newest = Math.max(newest ?? look.newest, look.newest)
+      litter.looked({ isWhole: look.since === null, ms: look.ms, count: look.count })
+    },
+    msUntilWhole: litter.msUntilWhole,
+  }
 }
 
 /** The latest of many; null of none. */

@@ -13,17 +13,24 @@ function scalarText(value: Exclude<ScalarParam, null>): string {
   return value instanceof Date ? value.toISOString() : String(value)
 }
 
-/** One text grown in place: a batch sends many thousands of elements. */
+/** One text grown in place: a batch sends many thousands of elements, and neighbours are often the same. */
 function arrayText(values: readonly ScalarParam[]): string {
   let text = '{'
+  let latest: ScalarParam | undefined
+  let latestText = elementText(latest)
   for (let index = 0; index < values.length; index++) {
-    text += index === 0 ? elementText(values[index]) : `,${elementText(values[index])}`
+    const value = values[index]
+    if (value !== latest) {
+      latest = value
+      latestText = elementText(value)
+    }
+    text += index === 0 ? latestText : `,${latestText}`
   }
   return `${text}}`
 }
 
-/** Begins with a digit, so it is not spelled NULL, and has nothing that means anything between braces: ids and times, mostly. */
-const PLAIN = /^[0-9][\w.:+-]*$/
+/** Begins with a digit or is an id, so it is not spelled NULL, and has nothing that means anything between braces: ids and times, mostly. */
+const PLAIN = /^(?:[0-9][\w.:+-]*|[0-9a-f]{8}-[0-9a-f-]*)$/
 
 /** Quoted, so that an element spelled NULL, an empty one, or one with braces and commas stays itself. */
 function elementText(value: ScalarParam | undefined): string {

@@ -2,7 +2,7 @@
  * What background processes do for a server and nobody does for PGlite: without checkpoints its log grows for ever,
  * without vacuum a hot table does. After activity, and only then, a look is due; it is taken between two turns, never
  * inside a transaction. Checkpoints go by the growth of the log; vacuum and analyze follow the rule of PostgreSQL's
- * autovacuum, table by table.
+ * autovacuum, table by table, and leave alone those for which it is turned off.
  */
 import type { PGlite } from '@electric-sql/pglite'
 import type { MaintenanceLimits } from './pglite-messages.js'
@@ -15,7 +15,9 @@ const TABLES_IN_NEED = `
          s.n_mod_since_analyze > 50 + 0.1 * greatest(c.reltuples, 0) as analyze
     from pg_catalog.pg_stat_all_tables s
     join pg_catalog.pg_class c on c.oid = s.relid
-   where s.schemaname <> 'pg_toast' and s.schemaname not like 'pg\\_temp\\_%'`
+   where s.schemaname <> 'pg_toast' and s.schemaname not like 'pg\\_temp\\_%'
+     and not exists (select from pg_catalog.pg_options_to_table(c.reloptions)
+                      where option_name = 'autovacuum_enabled' and not option_value::boolean)`
 
 export class Maintenance {
   readonly #engine: PGlite

@@ -112,7 +112,10 @@ export function overPool(pool: PoolLike, owner: PoolOwner): Database {
     ...(sole && { refuseInsideTransaction }),
     async query(text, params) {
       return await track(() =>
-        withClient(pool, { deadlineMs, settings }, (borrowed) => alone(borrowed, text, params)),
+        withClient(pool, { deadlineMs, settings }, async (borrowed) => {
+          if (settings) await choosePlans(borrowed, isOften(text))
+          return await alone(borrowed, text, params)
+        }),
       )
     },
     async transaction(work) {
@@ -247,6 +250,20 @@ async function inTransaction<T>(
   } finally {
     clearInterval(alive)
   }
+}
+
+type PlanMode = 'auto' | 'force_generic_plan'
+const planModes = new WeakMap<ClientLike, PlanMode>()
+
+/**
+ * What runs all the time finds rows by their keys: its parameters say nothing that would lead to a better plan than the one that is kept.
+ * Whatever else is asked is planned for what it is asked for: a list, as it is filtered. The server is told so by session.
+ */
+async function choosePlans(borrowed: Borrowed, areKept: boolean): Promise<void> {
+  const mode = areKept ? 'force_generic_plan' : 'auto'
+  if ((planModes.get(borrowed.client) ?? 'auto') === mode) return
+  await alone(borrowed, `set plan_cache_mode = ${mode}`)
+  planModes.set(borrowed.client, mode)
 }
 
 function send(

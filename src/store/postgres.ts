@@ -20,13 +20,8 @@ const INNER_CONNECTIONS = 7
 /** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
 const OUTER_CONNECTIONS = 14
 const LONG_TRANSACTIONS = 10
-/**
- * What our loops ask outside of transactions finds rows by their keys, a batch at a time: its parameters say nothing that would lead to a
- * better plan, for which the server would look anew each time, as it takes lists of unknown length for long ones. A plan that is
- * kept since the table was small must not read all of it when it has grown.
- */
-const KEYS_ONLY = 'set enable_seqscan = off; set plan_cache_mode = force_generic_plan'
-const LOOP_SETTINGS = `${KEYS_ONLY}; set statement_timeout = ${LOOP_STATEMENT_MS}`
+/** What our loops ask finds rows by their keys, a batch at a time. A plan that is kept since the table was small must not read all of it when it has grown. */
+const LOOP_SETTINGS = `set enable_seqscan = off; set statement_timeout = ${LOOP_STATEMENT_MS}`
 /** What a pool of `pg` has that was given no `max`. */
 const POOL_DEFAULT_MAX = 10
 

@@ -48,6 +48,11 @@ export function isPastDeadline(error: unknown): boolean {
   return String((error as { message?: unknown } | null)?.message).startsWith('Query read timeout')
 }
 
+/** Whether one statement took longer than the server lets it, or than this side waits for it. */
+export function hasTakenTooLong(error: unknown): boolean {
+  return isPastDeadline(error) || (error as { code?: unknown } | null)?.code === '57014'
+}
+
 /** Whether the server has answered, be it with a refusal: the way to it is open, and another statement may well succeed. */
 export function isRefusedByServer(error: unknown): boolean {
   const code = String((error as { code?: unknown } | null)?.code)

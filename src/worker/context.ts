@@ -72,8 +72,7 @@ class Context {
 }
 
 function runOf(row: ClaimedRow, workerId: string): Run {
-  return toRun({
-    ...row,
+  return toRun(row, {
     state: 'running',
     worker_id: workerId,
     result: null,

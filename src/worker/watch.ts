@@ -2,11 +2,13 @@ import { type Clock, monotonicMs } from '../clock.js'
 import type { EventBus } from '../events/bus.js'
 import type { Logger } from '../logger.js'
 import type { NoticeRule } from '../runs/notification.js'
-import { frontOf } from '../store/front.js'
+import { createFront, litterIn } from '../store/front.js'
 import type { Followed } from '../store/queries/ends.js'
 import { type RecoveredRun, recoverExpiredLeases } from '../store/queries/leases.js'
 import { lookAfterWorkers } from '../store/queries/workers.js'
+import { hasTakenTooLong } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
+import type { Instant } from '../time/instant.js'
 import type { LeaseKeeper } from './lease-keeper.js'
 import type { Registration } from './registration.js'
 
@@ -30,8 +32,8 @@ const RECOVERY_BATCH = 500
 export interface Watch {
   /** One look. Returns when the next one is due, in milliseconds. */
   look(running: number, held: readonly string[]): Promise<number>
-  /** Takes back runs whose leases have expired. */
-  recover(held: readonly string[]): Promise<void>
+  /** Takes back runs whose leases have expired, all of them or since then. */
+  recover(held: readonly string[], since?: Instant | null): Promise<void>
 }
 
 /** Looks after the workers of all processes: whoever dies, the others take over. */
@@ -52,13 +54,14 @@ export function createWatch(parts: {
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let everyMs = WATCH_EVERY_MS
   /** Of the leases, in the order in which they expire. */
-  const front = frontOf(store.database)
+  const front = createFront(litterIn(store.database))
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
 
-  async function recover(held: readonly string[]): Promise<void> {
+  async function recover(held: readonly string[], since: Instant | null = null): Promise<void> {
     for (;;) {
       const { recovered, hasMore, ...followed } = await recoverExpiredLeases(store, {
         held,
+        since,
         limit: RECOVERY_BATCH,
         rules,
       })
@@ -88,6 +91,10 @@ export function createWatch(parts: {
         unseenMs: UNSEEN_MS + everyMs - WATCH_EVERY_MS + heldUpMs,
         graceMs: GRACE_OF_THE_LOST_MS,
         since,
+      }).catch((error) => {
+        if (hasTakenTooLong(error))
+          front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        throw error
       })
       front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: hasExpired ? null : now })
       lookedAtMs = elapsedMs()
@@ -97,7 +104,7 @@ export function createWatch(parts: {
       }
       if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
       if (!isAsTold) await comeBack()
-      if (hasExpired) await recover(held)
+      if (hasExpired) await recover(held, since)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
       everyMs = isAlone && running === 0 ? ALONE_EVERY_MS : WATCH_EVERY_MS
       const untilGraceEndsMs = graceEndsAtMs > elapsedMs() ? graceEndsAtMs - elapsedMs() : everyMs

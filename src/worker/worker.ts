@@ -11,7 +11,7 @@ import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { NoticeRule } from '../runs/notification.js'
 import { randomUuid } from '../runs/uuid.js'
-import type { ClaimedRow } from '../store/queries/claiming.js'
+import { type ClaimedRow, isLimited } from '../store/queries/claiming.js'
 import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Outcome } from '../store/queries/outcomes.js'
@@ -67,6 +67,8 @@ export interface Worker {
   /** Claims nothing more, waits for handlers, and gives back what does not finish in time. */
   stop(): Promise<void>
   wake(): void
+  /** This process has just planned some that may be claimed together. */
+  expectLots(): void
   /** Looks at once whether its runs are still its own: one of them may have been cancelled. */
   check(): void
   /** Works until nothing is left that may be claimed now. */
@@ -310,6 +312,7 @@ export function createWorker(parts: {
   return {
     id,
     wake: wait.wake,
+    expectLots: claims.expectLots,
     pulse: pulse.state,
     running: () => inHand.size,
     check: () => void leases.renew(),
@@ -349,8 +352,7 @@ export function createWorker(parts: {
 
 /** Whether what was recorded lets another run begin, or the same one again: nobody else tells this worker. */
 function mayMakeWork({ row, job }: Execution, outcome: Outcome | null): boolean {
-  const isLimited = job.concurrency !== null || job.concurrencyKey !== null
-  return outcome?.state !== 'succeeded' || row.schedule_id !== null || isLimited
+  return outcome?.state !== 'succeeded' || row.schedule_id !== null || isLimited(job)
 }
 
 function stopped(): EscapementError {

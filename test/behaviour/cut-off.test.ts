@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { hostChance } from '../../src/chance.js'
 import { databaseClock } from '../../src/clock.js'
 import { createEventBus } from '../../src/events/bus.js'
+import { createWorkerCalls } from '../../src/events/worker-calls.js'
 import { every } from '../../src/index.js'
 import { silentLogger } from '../../src/logger.js'
 import { defineJob } from '../../src/runs/job.js'
@@ -37,8 +38,10 @@ async function open(most: number, error: () => Error = cutOff) {
   const clock = { ...databaseClock, now: () => h.now().getTime() }
   const jobs = createJobRegistry()
   jobs.add(defineJob('noop', { handler: () => {} }))
+  const store = createStore({ ...database, transaction }, h.schema, clock)
   const scheduler = createScheduler({
-    store: createStore({ ...database, transaction }, h.schema, clock),
+    store,
+    calls: createWorkerCalls(store),
     clock,
     chance: hostChance,
     bus: createEventBus(silentLogger),

@@ -16,7 +16,7 @@ export interface PlantedBug {
   replacements: readonly { file: string; from: string; to: string }[]
 }
 
-const outcomes = 'store/queries/outcomes.js'
+const outcomes = 'store/queries/outcome-writing.js'
 
 export const PLANTED: readonly PlantedBug[] = [
   {
@@ -52,9 +52,9 @@ export const PLANTED: readonly PlantedBug[] = [
     replacements: [
       {
         file: 'scheduler/tick.js',
-        from: 'await record(session, planned, store.channel)',
+        from: 'await record(session, planned, channel)',
         to: `await (async () => {
-            await recordPlans(session, planned.map((one) => ({ ...one, plan: { ...one.plan, runs: [] } })), store.channel);
+            await recordPlans(session, planned.map((one) => ({ ...one, plan: { ...one.plan, runs: [] } })), channel);
             await session.query('commit');
             await session.query('begin');
             const ids = [];
@@ -99,13 +99,13 @@ export const PLANTED: readonly PlantedBug[] = [
     replacements: [
       {
         file: outcomes,
-        from: " and r.lease_token = o.token and o.state = 'retrying'",
-        to: " and o.state = 'retrying'",
+        from: ' and r.lease_token = o.token and o.is_retried',
+        to: ' and o.is_retried',
       },
       {
         file: outcomes,
-        from: " and r.lease_token = o.token and o.state <> 'retrying'",
-        to: " and o.state <> 'retrying'",
+        from: ' and r.lease_token = o.token and not o.is_retried',
+        to: ' and not o.is_retried',
       },
     ],
   },

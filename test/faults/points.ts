@@ -8,7 +8,7 @@ export const POINTS: Readonly<Record<string, string>> = {
   'renews leases': 'select r.id, r.lease_token from',
   'recovers leases': "then 'stale_lease' else 'lease_lost' end",
   'completes runs': "select ended.id, 'succeeded'",
-  'writes failures': 'select ended.id, o.state',
+  'writes failures': 'select ended.id, ended.outcome',
   'changes rows': 'transition_log (field_id, key, due_at, applied_at',
   commits: COMMIT,
 }

@@ -87,9 +87,9 @@ export const strandedLanes = rewritten(/waiting set lane = 0/, /where waiting\.i
 
 /** There are more places than the job has. */
 export const withoutLimits = rewritten(
-  /place as materialized/,
-  /select name, concurrency - /,
-  'select name, 9 + concurrency - ',
+  /places under limits/,
+  /job\.concurrency - count/,
+  '9 + job.concurrency - count',
 )
 
 /** What is to be tried once is tried again when its worker is lost. */

@@ -196,8 +196,8 @@ describe('a simulation', () => {
 
 describe('a simulation of a mutant', () => {
   it.each([
-    ['cursors that move before the runs are inserted', mutants.cursorFirst, 65, /audit: missing/],
-    ['outcomes that no lease fences', mutants.withoutFence, 11, /unwitnessed: run .* succeeded/],
+    ['cursors that move before the runs are inserted', mutants.cursorFirst, 75, /audit: missing/],
+    ['outcomes that no lease fences', mutants.withoutFence, 17, /unwitnessed: run .* succeeded/],
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,
@@ -208,13 +208,13 @@ describe('a simulation of a mutant', () => {
     [
       'chains that do not keep their distance',
       mutants.hastyChains,
-      11,
+      24,
       /near: run .* less than 2 minutes after/,
     ],
     [
       'runs of one lane that work at once',
       mutants.withoutLanes,
-      3,
+      5,
       /beyond: more than 1 at once of the lane/,
     ],
     ['runs that nobody lets into their lane', mutants.strandedLanes, 1, /stuck: .* in lane 1/],
@@ -227,14 +227,14 @@ describe('a simulation of a mutant', () => {
     [
       'a second try of what is to be tried once',
       mutants.triedAgain,
-      1,
+      4,
       /repeated: .* tried once, began again/,
     ],
     ['attempts with one number', mutants.numberedAgain, 1, /repeated: attempt 1 of run .* began twice/],
     [
       'runs that are cancelled by nobody',
       mutants.cancelledByNobody,
-      1,
+      4,
       /unwitnessed: .* nobody had asked for it/,
     ],
     ['a schedule that does not break', mutants.unbroken, 4, /check: breaker/],

@@ -1,26 +1,33 @@
+import { randomUUID } from 'node:crypto'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
+import { planOccurrences } from '../../src/schedules/plan.js'
 import type { Param } from '../../src/store/database.js'
 import { listAudited, readFirst } from '../../src/store/queries/auditing.js'
 import { listChanges, listContents } from '../../src/store/queries/changes.js'
+import { recordIn } from '../../src/store/queries/outcomes.js'
+import { lockDueSchedules } from '../../src/store/queries/planning.js'
+import { recordDue, recordPlans } from '../../src/store/queries/recording.js'
 import { listExpiredLeases, listFailing, listUntaken } from '../../src/store/queries/run-symptoms.js'
 import { listBroken, listOverdue, listUnplannable } from '../../src/store/queries/schedule-symptoms.js'
 import { listSchedules } from '../../src/store/queries/schedules.js'
 import { listUnseenHolders, lookAfterWorkers } from '../../src/store/queries/workers.js'
 import { countNewerZoneData } from '../../src/store/queries/zone-data.js'
+import { toPlannable } from '../../src/store/rows.js'
 import type { Session } from '../../src/store/store.js'
-import { createHarness } from '../../src/testing/harness.js'
+import { createHarness, type Harness } from '../../src/testing/harness.js'
 import { freshSchemaName, sharedDatabase } from '../support/database.js'
 
 const NOW = new Date('2026-03-01T12:00:30Z')
 const schema = freshSchemaName()
 const query = async (text: string, params?: readonly Param[]) =>
   (await sharedDatabase()).query(text.replaceAll('{schema}', `"${schema}"`), params)
+let h: Harness
 let id: string
 
 /** Thousands of schedules and changes, of which each question is about a few. */
 beforeAll(async () => {
-  const h = await createHarness({ database: await sharedDatabase(), schema, at: NOW })
+  h = await createHarness({ database: await sharedDatabase(), schema, at: NOW })
   h.job('noop', { handler: () => {} })
   ;({ id } = await h.schedules.put('template', { job: 'noop', timing: every('1 hour') }))
   // By job, group and state each half of them, and of both together a few.
@@ -82,8 +89,12 @@ async function sumOf(
 }
 
 /** How many rows are read and thrown away. */
-const passedOver = (ask: (session: Session) => Promise<unknown>) =>
-  sumOf(ask, (step) => (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0))
+const passedOver = (ask: (session: Session) => Promise<unknown>, answer?: object[]) =>
+  sumOf(
+    ask,
+    (step) => (step['Rows Removed by Filter'] ?? 0) + (step['Rows Removed by Join Filter'] ?? 0),
+    answer,
+  )
 
 const page = { after: '', limit: 100 }
 const bounds = { limit: 20, most: 1_000 }
@@ -139,4 +150,76 @@ it('who looks after workers reads open runs once, though none were there when th
     [{ now: NOW }],
   )
   expect(rows).toBeLessThan(10_000)
+})
+
+describe('what is recorded together is not compared, each with each', () => {
+  const COUNT = 300
+  const OVERLAPS = ['allow', 'skip', 'queue'] as const
+  const put = async (names: string[], overlap: (typeof OVERLAPS)[number]) => {
+    const definition = { job: 'noop', timing: every('1 second'), overlap, catchUp: 'all' } as const
+    await h.schedules.sync(Object.fromEntries(names.map((name) => [name, definition])))
+  }
+  const planAt = async (at: Date, isOurs: (name: string) => boolean) => {
+    const limits = { limit: 10_000, kinds: ['every'], providers: [] }
+    const { due } = await lockDueSchedules({ now: () => at, query: query as Session['query'] }, limits)
+    return due
+      .filter(({ name }) => isOurs(name))
+      .map((schedule) => {
+        const plan = planOccurrences(toPlannable(schedule), at.getTime(), undefined, { budget: COUNT })
+        return { schedule, plan, wakeAt: plan.nextAt }
+      })
+  }
+
+  it.each(OVERLAPS)('of many schedules, by a tick, with overlap %s', async (overlap) => {
+    await put(
+      Array.from({ length: COUNT }, (_, n) => `tick:${overlap}:${n}`),
+      overlap,
+    )
+    const planned = await planAt(NOW, (name) => name.startsWith(`tick:${overlap}:`))
+    expect(planned.flatMap(({ plan }) => plan.runs)).toHaveLength(COUNT)
+    expect(await passedOver((session) => recordDue(session, planned, null))).toBeLessThan(20 * COUNT)
+  })
+
+  it.each(OVERLAPS)('of one schedule, by a verb, with overlap %s', async (overlap) => {
+    await put([`verb:${overlap}`], overlap)
+    const at = new Date(NOW.getTime() + (COUNT - 1) * 1_000)
+    const planned = await planAt(at, (name) => name === `verb:${overlap}`)
+    expect(planned.flatMap(({ plan }) => plan.runs)).toHaveLength(COUNT)
+    expect(await passedOver((session) => recordPlans(session, planned, null))).toBeLessThan(20 * COUNT)
+  })
+  it('failures of many runs', async () => {
+    const leaseToken = randomUUID()
+    const opened = await query(
+      `with asked as (
+         insert into {schema}.runs_asked (id, trigger, job, input, queue, priority, created_at)
+         select gen_random_uuid(), 'direct', 'noop', 'null', 'default', 0, '2026-03-01' from generate_series(1, $1::int) returning id
+       )
+       insert into {schema}.runs_open (id, job, queue, priority, state, eligible_at, attempt, worker_id, lease_token, lease_expires_at,
+         started_at, max_attempts, fails_when_stale)
+       select id, 'noop', 'default', 0, 'running', '2026-03-01', 1, gen_random_uuid(), $2::uuid, '2026-03-02', '2026-03-01', 3, false
+       from asked returning id`,
+      [COUNT, leaseToken],
+    )
+    const failure = {
+      leaseToken,
+      lotId: null,
+      of: null,
+      totals: null,
+      delayMs: 1_000,
+      code: 'odd',
+      message: 'odd',
+      stack: null,
+    }
+    const outcomes = opened.map(({ id: runId }, index) => ({
+      ...failure,
+      runId: runId as string,
+      state: index % 2 ? ('failed' as const) : ('retrying' as const),
+    }))
+    const noticing = { channel: 'none', rules: [] }
+    const counted = outcomes.map((_, index) => ({ position: index + 1, lane: null }))
+    const ask = (session: Session) => recordIn(session, outcomes, noticing)
+    expect(await passedOver(ask, counted)).toBeLessThan(20 * COUNT)
+    const [tried] = await query(`select count(*)::int as runs from {schema}.attempts where code = 'odd'`)
+    expect(tried).toEqual({ runs: COUNT })
+  })
 })

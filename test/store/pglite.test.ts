@@ -11,7 +11,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { createEscapement } from '../../src/index.js'
 import { ENGINE_MAJOR } from '../../src/store/data-directory.js'
 import { type EmbeddedDatabase, openPGlite, PGLITE_MAINTENANCE } from '../../src/store/pglite.js'
@@ -171,6 +171,24 @@ describe('maintenance', () => {
     // One version of all rows takes 0.5 MB, and 60 were written.
     expect(size).toBeLessThan(8 << 20)
   }, 60_000)
+
+  it('counts the rows of a table, but not where autovacuum is turned off for it', async () => {
+    const looking = await openPGlite({
+      template,
+      maintenance: { ...PGLITE_MAINTENANCE, lookAtTablesMs: 20 },
+    })
+    await looking.query('create table counted as select generate_series(1, 100) as n')
+    await looking.query('create table left_alone (n int) with (autovacuum_enabled = off)')
+    await looking.query('insert into left_alone select generate_series(1, 100)')
+    const counts = async () => {
+      const names = `('counted', 'left_alone')`
+      const text = `select reltuples from pg_class where relname in ${names} order by relname`
+      return (await looking.query<{ reltuples: number }>(text)).map(({ reltuples }) => reltuples)
+    }
+    await vi.waitFor(async () => expect((await counts())[0]).toBe(100), { timeout: 20_000 })
+    expect(await counts()).toEqual([100, -1])
+    await looking.close()
+  }, 30_000)
 })
 
 describe('a directory', () => {

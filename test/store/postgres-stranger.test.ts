@@ -1,7 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
-import { expect, it, onTestFinished } from 'vitest'
+import { expect, it, onTestFinished, vi } from 'vitest'
 import { createEscapement, every } from '../../src/index.js'
+import { claimLimited } from '../../src/store/queries/claim-limited.js'
 import { claimRuns, msUntilEligible } from '../../src/store/queries/claiming.js'
 import { lockDueSchedules, msUntilWake } from '../../src/store/queries/planning.js'
 import { lookAfterWorkers } from '../../src/store/queries/workers.js'
@@ -59,7 +60,8 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
             )
             const [{ Plan: plan }] = row!['QUERY PLAN']
             buffers += plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
-            return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}' }] as never[]
+            const limits = { is_locked: true, places: 1, keys: [], has_lots: true }
+            return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}', ...limits }] as never[]
           },
         })
         throw new Error('nothing is to be kept')
@@ -71,23 +73,22 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   }
   const job = { name: 'noop', leaseMs: 1_000, retry: { attempts: 1 }, onStale: 'retry' } as const
   const jobs = [{ ...job, concurrency: null, concurrencyKey: null }]
+  const limited = [{ ...job, name: 'limited', concurrency: 5, concurrencyKey: null }]
   const due = { limit: 10, kinds: ['every'], providers: [] }
+  const frontsAt = (since: number | null) =>
+    since === null
+      ? null
+      : {
+          lines: [{ queue: 'default', priority: 0, freeSince: since, limitedSince: since }],
+          leasesSince: since,
+        }
+  const claim = { workerId: ID, leaseToken: ID, queues: ['default'], limit: 10 }
   const looks: Record<string, (session: Session, since: number | null) => Promise<unknown>> = {
-    claim: (session, since) =>
-      claimRuns({ ...session } as never, {
-        workerId: ID,
-        leaseToken: ID,
-        queues: ['default'],
-        jobs,
-        limit: 10,
-        from: since === null ? null : { since, priorities: [0] },
-      }),
+    claim: (session, since) => claimRuns({ ...session } as never, { ...claim, jobs, from: frontsAt(since) }),
+    'claim under limits': (session, since) =>
+      claimLimited(session, h.schema, { ...claim, jobs: [], from: frontsAt(since) }, { free: jobs, limited }),
     'next run': (session, since) =>
-      msUntilEligible(session, {
-        queues: ['default'],
-        jobs: ['noop'],
-        from: since === null ? null : { since, priorities: [0] },
-      }),
+      msUntilEligible(session, { queues: ['default'], jobs: ['noop'], from: frontsAt(since) }),
     tick: (session, since) => lockDueSchedules(session, { ...due, since }),
     'next schedule': (session, since) => msUntilWake(session, { ...due, since }),
     leases: (session, since) =>
@@ -113,14 +114,19 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
 
 it('a run that comes to stand before what was taken already is found all the same, and one of another priority', async () => {
   const claims: string[] = []
+  const realNow = performance.now.bind(performance)
+  let passedMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+  let isLittered = true
   const database = await alteredDatabase((shared) => ({
     query: async (text, params) => {
-      if (text.includes('/* escapement: claim runs */')) {
-        const isWhole = params!.includes('-infinity')
-        claims.push(isWhole ? 'whole' : 'short')
-        // As if there were much to walk over.
-        if (isWhole) await sleep(50)
-      }
+      const isClaim = /\/\* escapement: claim (runs|lots)/.test(text)
+      const isShort = isClaim && Array.isArray(params!.at(-1))
+      if (isClaim) claims.push(isShort ? 'short' : 'whole')
+      const isWhole = (isClaim && !isShort) || text.includes('/* escapement: fronts')
+      // As if there were much to walk over: longer by far than a look takes on a slow machine.
+      if (isWhole && isLittered) passedMs += 1_000
       return shared.query(text, params)
     },
   }))
@@ -136,5 +142,78 @@ it('a run that comes to stand before what was taken already is found all the sam
   for (let n = 0; !claims.includes('short'); n++) await enqueued(`${n}`)
   await enqueued('earlier', { at: '2020-01-01T00:00:00Z' })
   await enqueued('more important', { priority: 7 })
-  expect(claims.lastIndexOf('whole')).toBeGreaterThan(claims.indexOf('short'))
+  expect(claims.slice(claims.indexOf('short'))).not.toContain('whole')
+
+  isLittered = false
+  passedMs += 60_000
+  for (let n = 0; claims.at(-1) === 'short'; n++) await enqueued(`again ${n}`)
+  expect(claims.at(-1)).toBe('whole')
 })
+
+it('limits hold, and nobody waits for good, while lines are taken for littered', async () => {
+  const shorts: string[] = []
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      if (/escapement: (claim (runs|lots)|fronts)/.test(text)) await sleep(50)
+      return shared.query(text, params)
+    },
+    transaction: (work) =>
+      shared.transaction((tx) =>
+        work({
+          ...tx,
+          query: async (text, params) => {
+            // As if there were much to walk over.
+            if (text.includes('escapement: claim runs under limits')) {
+              shorts.push(Array.isArray(params![11]) ? 'short' : 'whole')
+              if (shorts.at(-1) === 'whole') await sleep(50)
+            }
+            return tx.query(text, params)
+          },
+        }),
+      ),
+  }))
+  const schema = await useSchema()
+  const processes = [1, 2].map(() =>
+    createEscapement({ database, schema, worker: { concurrency: 20, queues: ['default', 'other'] } }),
+  )
+  const atWork: Record<string, number> = {}
+  const most: Record<string, number> = {}
+  let ended = 0
+  for (const escapement of await Promise.all(processes)) {
+    onTestFinished(() => escapement.close())
+    const handler = (name: string) => async () => {
+      atWork[name] = (atWork[name] ?? 0) + 1
+      most[name] = Math.max(most[name] ?? 0, atWork[name])
+      await sleep(5)
+      atWork[name] -= 1
+      ended += 1
+    }
+    escapement.job('free', { handler: handler('free') })
+    escapement.job('three', { concurrency: 3, handler: handler('three') })
+    escapement.job('keyed', {
+      concurrencyKey: 'of',
+      handler: ({ input }) => handler(`of ${(input as { of: number }).of}`)(),
+    })
+    await escapement.start({ roles: ['worker'] })
+  }
+  const { runs } = await processes[0]!
+  let asked = 0
+  const ask = async () => {
+    for (const [job, options] of [
+      ['free', {}],
+      ['three', { queue: 'other' }],
+      ['three', { priority: 1 }],
+      ['keyed', {}],
+    ] as const) {
+      await runs.enqueueMany(
+        job,
+        Array.from({ length: 5 }, (_, of) => ({ input: { of: of % 2 }, ...options })),
+      )
+      asked += 5
+    }
+  }
+  for (let n = 0; n < 10 || !shorts.includes('short'); n++) await ask()
+  await ask()
+  await expect.poll(() => ended, { timeout: 20_000 }).toBe(asked)
+  expect(most).toMatchObject({ three: 3, 'of 0': 1, 'of 1': 1 })
+}, 60_000)

@@ -56,6 +56,22 @@ describe('connections to PostgreSQL', () => {
     ).rejects.toMatchObject({ code: '57014' })
   })
 
+  it('of our own keep the plans of what is asked often, and plan what else our loops ask for what it is', async () => {
+    const own = await openDatabase(postgresUrl())
+    onTestFinished(async () => {
+      await own.inner.close()
+      await own.outer.close()
+    })
+    const mode = `select setting from pg_settings where name = 'plan_cache_mode'`
+    const kept = often('try it', mode)
+    const modes: unknown[] = []
+    for (const statement of [mode, kept, kept, mode, kept, mode])
+      modes.push(...(await own.inner.query<{ setting: string }>(statement)).map(({ setting }) => setting))
+    const keeps = 'force_generic_plan'
+    expect(modes).toEqual(['auto', keeps, keeps, 'auto', keeps, 'auto'])
+    expect(await own.outer.query(kept)).toEqual([{ setting: 'auto' }])
+  })
+
   it('of our own keep what is asked often prepared, and learn it anew where its answer has other columns', async () => {
     const schema = freshSchemaName()
     const pool = new pg.Pool({ connectionString: postgresUrl(), max: 3 })

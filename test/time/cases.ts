@@ -3,7 +3,7 @@ import { changesOf } from './oracle.js'
 import { ZONES } from './zones.js'
 
 /** Cases per property; `TIME_CASES=1000000 npx vitest run test/time` makes a long run. */
-export const CASES = Number(process.env.TIME_CASES ?? 20_000)
+export const CASES = Number(process.env.TIME_CASES ?? 10_000)
 /** `TIME_SEED=…` repeats a run; fast-check prints the seed and the case of a failure. */
 export const SEED = process.env.TIME_SEED === undefined ? {} : { seed: Number(process.env.TIME_SEED) }
 

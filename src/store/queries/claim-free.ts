@@ -5,46 +5,27 @@ import {
   asClaimed,
   type ClaimedInLine,
   firstIn,
+  freeRuns,
   isOfLot,
   leaseLine,
-  MOST_LOTS,
+  lineParams,
   runsInLine,
 } from './claim-line.js'
-import {
-  CLOCK,
-  type Claim,
-  type ClaimedRow,
-  claimParams,
-  frontParams,
-  LEASE_PICKED,
-  MAY_CLAIM,
-  prioritiesOr,
-  WAITING,
-  WAITING_LOT,
-} from './claim-parts.js'
+import { CLOCK, type Claim, type ClaimedRow, claimParams, LEASE_PICKED, MAY_CLAIM } from './claim-parts.js'
+import { levelsIn, WAITING_LOT } from './fronts.js'
 
 export async function claimFree(session: Session, claim: Claim): Promise<ClaimedRow[]> {
   if (claim.jobs.length === 0) return []
   const { lots = { areWaiting: false } } = claim
-  const params = [...claimParams(session, claim), ...frontParams(claim.from)]
-  if (!lots.areWaiting) {
-    const rows = await session.query<ClaimedRow>(CLAIM_RUNS, params)
+  if (!lots.areWaiting && claim.from == null) {
+    const rows = await session.query<ClaimedRow>(CLAIM_RUNS, claimParams(session, claim))
     lots.areWaiting = rows.some(isOfLot)
     if (!lots.areWaiting) return rows
   }
-  const rows = await session.query<ClaimedInLine>(CLAIM_IN_LINE, [...params, MOST_LOTS])
+  const rows = await session.query<ClaimedInLine>(CLAIM_IN_LINE, lineParams(session, claim))
   lots.areWaiting = rows.some(isOfLot)
   return runsInLine(rows)
 }
-
-const PICK_RUNS = firstIn('runs_open', {
-  priorities: prioritiesOr('$12'),
-  isWaiting: WAITING,
-  jobs: '$4',
-  columns: 'id, priority, eligible_at',
-  since: '$11::timestamptz',
-  limit: '$10',
-})
 
 /** Mostly there are no lots, and this is the shorter way. Where one waits it takes nothing, and says so: all stand in one line. */
 const CLAIM_RUNS = often(
@@ -56,7 +37,12 @@ const CLAIM_RUNS = often(
   clock as materialized (
     select ${NOW} as now from {schema}.control where ${MAY_CLAIM} and not exists (select from waiting_lot)
   ),
-  run as materialized (${PICK_RUNS}),
+  run as materialized (${firstIn('runs_open', {
+    levels: levelsIn('runs_open'),
+    jobs: '$4',
+    columns: 'id',
+    limit: '$10',
+  })}),
   picked as materialized (select id from run limit $9),
   ${LEASE_PICKED}
   union all
@@ -67,6 +53,6 @@ const CLAIM_IN_LINE = often(
   'claim lots',
   `
   with ${CLOCK},
-  run as materialized (${PICK_RUNS}),
+  run as materialized (${freeRuns('$4')}),
   ${leaseLine('$4')}`,
 )

@@ -1,25 +1,46 @@
 /** Claims where jobs have limits, which are held against single runs; lots of the others stand in line with them. */
 import { often } from '../often.js'
 import type { Session } from '../store.js'
-import { type ClaimedInLine, firstIn, leaseLine, MOST_LOTS, runsInLine } from './claim-line.js'
-import {
-  CLOCK,
-  type Claim,
-  type ClaimableJob,
-  type ClaimedRow,
-  claimParams,
-  IN_LINE,
-  PRIORITIES,
-  WAITING,
-  WAITING_LOT,
-} from './claim-parts.js'
+import { claimFree } from './claim-free.js'
+import { type ClaimedInLine, FRONTS, freeRuns, leaseLine, lineParams, runsInLine } from './claim-line.js'
+import { CLOCK, type Claim, type ClaimableJob, type ClaimedRow, IN_LINE } from './claim-parts.js'
+import { frontParams, inLine, leasesParam, levelsFrom, WAITING_LOT } from './fronts.js'
 import { UNPACK_GIVEN } from './lots.js'
+
+/** In a transaction of its own. Jobs whose limits another worker is just counting are left to that one. */
+export async function claimLimited(
+  session: Session,
+  schema: string,
+  claim: Claim,
+  { free, limited }: { free: ClaimableJob[]; limited: ClaimableJob[] },
+): Promise<ClaimedRow[]> {
+  const locked = await lockLimits(session, schema, limited)
+  const counts = await countLimits(session, claim, locked)
+  const open = counts.filter(({ places }) => places === null || places > 0)
+  if (open.length === 0) return claimFree(session, { ...claim, jobs: free })
+  const jobs = [...open.map(({ job }) => job), ...free]
+  const limits = limitParams(open, free.length)
+  if (open.some(({ has_lots }) => has_lots)) {
+    const names = jobs.map(({ name }) => name)
+    const fronts = frontParams(claim.from)
+    await session.query(UNPACK_WAITING, [
+      session.now(),
+      claim.queues,
+      claim.limit,
+      names,
+      ...limits,
+      ...fronts,
+    ])
+  }
+  const params = [...lineParams(session, { ...claim, jobs }), ...limits]
+  return runsInLine(await session.query<ClaimedInLine>(CLAIM_LIMITED, params))
+}
 
 /**
  * Those of these jobs whose limits this transaction may count from here on. Its statements keep their plans: planning them anew for what
  * their parameters are took as long as carrying them out.
  */
-export async function lockLimits(
+async function lockLimits(
   session: Session,
   schema: string,
   limited: readonly ClaimableJob[],
@@ -33,43 +54,98 @@ export async function lockLimits(
   return limited.filter((_, index) => rows[index]!.is_locked)
 }
 
-export async function claimLimited(session: Session, claim: Claim): Promise<ClaimedRow[]> {
-  const concurrencies = claim.jobs.map(({ concurrency }) => concurrency)
-  const paths = claim.jobs.map(({ concurrencyKey }) => concurrencyKey && JSON.stringify(concurrencyKey))
-  const names = claim.jobs.map(({ name }) => name)
-  await session.query(UNPACK_WAITING, [session.now(), names, concurrencies, paths, claim.queues, claim.limit])
-  const params = [...claimParams(session, claim), concurrencies, paths, MOST_LOTS]
-  return runsInLine(await session.query<ClaimedInLine>(CLAIM_LIMITED, params))
+interface LimitCount {
+  /** How many more of its runs may be worked on; null for any number. */
+  places: number | null
+  /** Those of the runs that are worked on, of a job that works on one at a time for each. */
+  keys: string[]
+  /** Whether any of its runs waits in a lot. */
+  has_lots: boolean
 }
 
-/** The jobs of a worker, what is busy of those that have limits, and how many places are left. */
-const limitsOf = (names: string, concurrencies: string, paths: string) => `
+async function countLimits(
+  session: Session,
+  { queues, from }: Claim,
+  jobs: readonly ClaimableJob[],
+): Promise<(LimitCount & { job: ClaimableJob })[]> {
+  if (jobs.length === 0) return []
+  const rows = await session.query<LimitCount>(COUNT_LIMITS, [
+    jobs.map(({ name }) => name),
+    jobs.map(({ concurrency }) => concurrency),
+    jobs.map(pathOf),
+    queues,
+    leasesParam(from),
+    ...frontParams(from),
+  ])
+  return rows.map((row, index) => ({ ...row, job: jobs[index]! }))
+}
+
+const pathOf = ({ concurrencyKey }: ClaimableJob) => concurrencyKey && JSON.stringify(concurrencyKey)
+
+const COUNT_LIMITS = often(
+  'places under limits',
+  `
+  with job as materialized (
+    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key, number
+    from unnest($1::text[], $2::int[], $3::text[]) with ordinality as job (name, concurrency, path, number)
+  ),
+  -- Each by a look of its own into the index, which has the job in it: what others work on is not read.
+  busy as materialized (
+    select job.name as job, one.id
+    from job cross join lateral (
+      select id from {schema}.runs_open where state = 'running' and lease_expires_at >= $5::timestamptz and job = job.name
+      offset 0
+    ) as one
+    union all
+    -- Of a worker for which the job has no limit.
+    select job.name, unnest(one.runs)
+    from job cross join lateral (
+      select runs from {schema}.lots where not ${WAITING_LOT} and lease_expires_at >= $5::timestamptz and job = job.name
+      offset 0
+    ) as one
+  )
+  select (job.concurrency - count(busy.id))::int as places,
+    coalesce(array_agg(asked.input #>> job.path) filter (where asked.input #>> job.path is not null), '{}') as keys,
+    exists (
+      select from unnest($4::text[]) as q (queue) cross join lateral (
+        ${levelsFrom(6, 'lots')}
+        select from level cross join lateral (
+          select from {schema}.lots as l
+          where ${inLine('lots')} and priority = level.priority and eligible_at >= level.limited_since and l.job = job.name limit 1
+        ) as one
+      ) as one
+    ) as has_lots
+  from job
+  left join busy on busy.job = job.name
+  left join {schema}.runs_asked as asked on job.has_key and asked.id = busy.id
+  group by job.number, job.name, job.concurrency, job.path
+  order by job.number`,
+)
+
+/** Of the jobs of a claim, those with limits first: how many places there are, what tells their runs apart, and the keys that are busy. */
+function limitParams(open: readonly (LimitCount & { job: ClaimableJob })[], free: number) {
+  const ofFree = Array.from({ length: free }, () => null)
+  const busy = open.flatMap(({ job, keys }) => keys.map((key) => ({ name: job.name, key })))
+  return [
+    [...open.map(({ places }) => places), ...ofFree],
+    [...open.map(({ job }) => pathOf(job)), ...ofFree],
+    busy.map(({ name }) => name),
+    busy.map(({ key }) => key),
+  ] as const
+}
+
+/** What the four parameters from `$first` on say (`limitParams`), of jobs with these names. */
+const limitsFrom = (first: number, names: string) => `
   job as materialized (
-    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key,
-      concurrency is not null or path is not null as is_limited
-    from unnest(${names}::text[], ${concurrencies}::int[], ${paths}::text[]) as job (name, concurrency, path)
+    select name, places, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key,
+      places is not null or path is not null as is_limited
+    from unnest(${names}::text[], $${first}::int[], $${first + 1}::text[]) as job (name, places, path)
   ),
   busy as materialized (
-    select o.job, case when job.has_key then (
-        select asked.input #>> job.path from {schema}.runs_asked as asked where asked.id = o.id
-      ) end as key
-    from job
-    join (
-      select id, job from {schema}.runs_open where state = 'running'
-      union all
-      -- Of a worker for which the job has no limit.
-      select run.id, l.job from {schema}.lots as l cross join lateral unnest(l.runs) as run (id) where l.lease_token is not null
-    ) as o on o.job = job.name
-    where job.is_limited
-  ),
-  place as materialized (
-    select name, concurrency - (select count(*) from busy where busy.job = job.name) as places from job
-    where concurrency is not null
+    select job, key from unnest($${first + 2}::text[], $${first + 3}::text[]) as busy (job, key)
   )`
 
-const FULL = 'select name from place where places <= 0'
-const HAVE_PLACE = `array(select name from job except ${FULL})`
-const LIMITED = `array(select name from job where is_limited except ${FULL})`
+const LIMITED = 'array(select name from job where is_limited)'
 const FREE = 'array(select name from job where not is_limited)'
 
 /** What a run `o` is told apart by, of a job that works on one at a time for each. */
@@ -77,20 +153,20 @@ const KEY = `(select asked.input #>> job.path from {schema}.runs_asked as asked,
   where asked.id = o.id and job.name = o.job and job.has_key)`
 
 /**
- * The first so many runs of the queue `q` that wait, in their order, of these jobs. A limit only takes candidates away: those of jobs that have no
- * place left and of keys that are busy, so that nobody else waits behind them.
+ * The first so many runs of the queue `q` that wait, in their order, of these jobs. A limit only takes candidates away: those of keys that are busy,
+ * so that nobody else waits behind them.
  */
 const firstInLine = (
   jobs: string,
   count: string,
-  { columns = '', lock = '', until = '(select now from clock)' } = {},
+  { fronts, since, columns = '', lock = '', until = '(select now from clock)' }: FirstInLine,
 ) => `
-  ${PRIORITIES}
+  ${levelsFrom(fronts, 'runs_open')}
   select run.*
   from level cross join lateral (
     select o.id, o.priority, o.eligible_at${columns}
     from {schema}.runs_open as o
-    where ${WAITING} and o.queue = q.queue and o.priority = level.priority and o.eligible_at <= ${until}
+    where ${inLine('runs_open')} and o.priority = level.priority and o.eligible_at <= ${until} and o.eligible_at >= ${since}
       and o.job = any(${jobs})
       and (o.job <> all(array(select name from job where has_key))
         or not exists (select from busy where busy.job = o.job and busy.key = ${KEY}))
@@ -100,41 +176,52 @@ const firstInLine = (
   ) as run
   limit ${count}`
 
+interface FirstInLine {
+  /** The first of the parameters that say where to look. */
+  fronts: number
+  since: string
+  columns?: string
+  lock?: string
+  until?: string
+}
+
 /**
- * Gives runs of jobs with limits rows of their own, as limits are held against single runs: those in lots before which fewer than $6 others wait,
+ * Gives runs of jobs with limits rows of their own, as limits are held against single runs: those in lots before which fewer than $3 others wait,
  * in lots or not, while anything may be claimed.
  */
 const UNPACK_WAITING = often(
   'unpack lots',
   `
-  with ${CLOCK}, ${limitsOf('$2', '$3', '$4')},
+  with ${CLOCK}, ${limitsFrom(5, '$4')},
   locked as materialized (
     select l.*
-    from clock cross join (
-      select queue from unnest($5::text[]) as q (queue)
-      where exists (
-        select from {schema}.lots as l
-        where ${WAITING_LOT} and l.queue = q.queue and l.job = any(array(select name from job where is_limited))
-      )
-    ) as q
-    left join lateral (select * from (${firstInLine(HAVE_PLACE, '$6')}) as run offset $6 - 1) as edge on true
+    from clock cross join unnest($2::text[]) as q (queue)
+    left join lateral (select * from (${firstInLine('$4', '$3', {
+      fronts: 9,
+      since: 'least(level.free_since, level.limited_since)',
+    })}) as run offset $3 - 1) as edge on true
     cross join lateral (
       select * from {schema}.lots as l
-      where ${WAITING_LOT} and id in (
+      where ${WAITING_LOT} and id = any(array(
         select id
         from (
           select id, sum(size) over (order by ${IN_LINE}) - size as before_it
           from (
-            select id, priority, eligible_at, cardinality(runs) as size from {schema}.lots as l
-            where ${WAITING_LOT} and queue = q.queue and job = any(${LIMITED}) and (
-              edge.id is null or l.priority > edge.priority
-              or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
-            )
-            order by ${IN_LINE} limit $6
+            ${levelsFrom(9, 'lots')}
+            select one.*
+            from level cross join lateral (
+              select id, l.priority, eligible_at, cardinality(runs) as size from {schema}.lots as l
+              where ${inLine('lots')} and l.priority = level.priority and job = any(${LIMITED}) and l.eligible_at >= level.limited_since and (
+                edge.id is null or l.priority > edge.priority
+                or l.priority = edge.priority and (l.eligible_at, l.id) < (edge.eligible_at, edge.id)
+              )
+              order by l.eligible_at, id limit $3
+            ) as one
+            limit $3
           ) as first
         ) as each
-        where before_it < $6
-      )
+        where before_it < $3
+      ))
       order by id for update skip locked
     ) as l
   ),
@@ -149,18 +236,9 @@ const ORDER = `turn, ${IN_LINE}`
  * like over. Of a single job without keys no more than it has places.
  */
 const CANDIDATES = `(
-    select case when bool_or(has_key) or count(*) > 1 then $10 * 10 else least($10, (select sum(places) from place where places > 0))::bigint end
-    from job where name = any(${LIMITED})
+    select case when bool_or(has_key) or count(*) > 1 then $10 * 10 else least($10, sum(places))::bigint end
+    from job where is_limited
   )`
-
-const FREE_RUNS = firstIn('runs_open', {
-  priorities: PRIORITIES,
-  // No walk past all of the others for nothing.
-  isWaiting: `(select bool_or(not is_limited) from job) and ${WAITING}`,
-  jobs: FREE,
-  columns: 'id, priority, eligible_at',
-  limit: '$10',
-})
 
 const BEFORE_LAST_FREE = `case
         when level.priority = l.priority then l.eligible_at when level.priority < l.priority then '-infinity' else (select now from clock)
@@ -169,8 +247,9 @@ const BEFORE_LAST_FREE = `case
 const CLAIM_LIMITED = often(
   'claim runs under limits',
   `
-  with ${CLOCK}, ${limitsOf('$4', '$11', '$12')},
-  free_run as materialized (${FREE_RUNS}),
+  with ${CLOCK}, ${limitsFrom(16, '$4')},
+  -- No walk past all of the others for nothing.
+  free_run as materialized (${freeRuns(FREE, '(select bool_or(not is_limited) from job)')}),
   -- Where there are as many of them as are wanted, nobody behind the last one is.
   last_free as materialized (
     select distinct on (turn) turn, priority, eligible_at, count(*) over (partition by turn) as runs
@@ -181,6 +260,8 @@ const CLAIM_LIMITED = often(
     from unnest($8::text[]) with ordinality as q (queue, turn)
     left join last_free as l on l.turn = q.turn and l.runs >= $10
     cross join lateral (${firstInLine(LIMITED, CANDIDATES, {
+      fronts: FRONTS,
+      since: 'level.limited_since',
       columns: `, o.job, ${KEY} as key`,
       lock: 'for update of o skip locked',
       until: BEFORE_LAST_FREE,
@@ -198,8 +279,8 @@ const CLAIM_LIMITED = often(
     select turn, id, priority, eligible_at from free_run
     union all
     select of_jobs.turn, of_jobs.id, of_jobs.priority, of_jobs.eligible_at
-    from of_jobs left join place on place.name = of_jobs.job
-    where place.places is null or of_jobs.number <= place.places
+    from of_jobs join job on job.name = of_jobs.job
+    where job.places is null or of_jobs.number <= job.places
   ),
   ${leaseLine(FREE)}`,
 )

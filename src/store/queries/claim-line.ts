@@ -1,19 +1,21 @@
 /** Lots and runs with rows of their own in one line, as claims see it. */
 import { planTimeOf } from '../../runs/run-id.js'
+import type { Session } from '../store.js'
 import {
+  type Claim,
   type ClaimedRow,
+  claimParams,
   HAS_BREAKER,
   IN_LINE,
   JOBS,
   LEASE,
   LEASE_PICKED,
-  prioritiesIn,
   TIMING_OF_RUN,
-  WAITING_LOT,
 } from './claim-parts.js'
+import { frontParams, inLine, type LineTable, levelsFrom } from './fronts.js'
 
 /** Of each queue, in one claim: those of full lots are as many as any worker has at hand. */
-export const MOST_LOTS = 32
+const MOST_LOTS = 32
 
 interface RunsOfLot {
   run_ids: string[]
@@ -58,26 +60,31 @@ function runsOf({ run_ids, inputs, occurrences, ...shared }: ClaimedInLine): Cla
   }))
 }
 
+/** The first parameters of a claim are `claimParams`; the next is how many lots it looks at, and those from here on where it looks. */
+export const FRONTS = 12
+export const lineParams = (session: Session, claim: Claim) =>
+  [...claimParams(session, claim), MOST_LOTS, ...frontParams(claim.from)] as const
+
 /** Those of a table that wait, of each queue the first, as they stand in line; what others are just claiming is passed over. */
 export const firstIn = (
-  table: string,
+  table: LineTable,
   {
-    priorities,
-    isWaiting,
+    levels,
+    since,
     jobs,
     columns,
-    since,
     limit,
-  }: { priorities: string; isWaiting: string; jobs: string; columns: string; since?: string; limit: string },
+    condition = 'true',
+  }: { levels: string; since?: string; jobs: string; columns: string; limit: string; condition?: string },
 ) => `
     select q.turn, one.*
     from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
-      ${priorities}
+      ${levels}
       select one.*
       from level cross join lateral (
         select ${columns}
         from {schema}.${table}
-        where ${isWaiting} and queue = q.queue and priority = level.priority and job = any(${jobs})
+        where ${condition} and ${inLine(table)} and priority = level.priority and job = any(${jobs})
           and eligible_at <= (select now from clock)${since === undefined ? '' : ` and eligible_at >= ${since}`}
         order by eligible_at, id
         limit ${limit}
@@ -86,13 +93,24 @@ export const firstIn = (
       limit ${limit}
     ) as one`
 
-const firstLots = (jobs: string) =>
+/** Runs with rows of their own, of jobs without limits. */
+export const freeRuns = (jobs: string, condition?: string) =>
+  firstIn('runs_open', {
+    levels: levelsFrom(FRONTS, 'runs_open'),
+    since: 'level.free_since',
+    jobs,
+    columns: 'id, priority, eligible_at',
+    limit: '$10',
+    ...(condition && { condition }),
+  })
+
+const freeLots = (jobs: string) =>
   firstIn('lots', {
-    priorities: prioritiesIn('lots', WAITING_LOT),
-    isWaiting: WAITING_LOT,
+    levels: levelsFrom(FRONTS, 'lots'),
+    since: 'level.free_since',
     jobs,
     columns: 'id, last_id, job, queue, priority, eligible_at, is_scheduled, runs, cardinality(runs) as size',
-    limit: '$13',
+    limit: '$11',
   })
 
 /** Leases the lots that are picked; what is left of the last waits on as another. */
@@ -147,11 +165,11 @@ const OF_LOTS = `
   where l.is_scheduled`
 
 /**
- * Leases the first of the line: of the lots of these jobs, and of the runs in `run`. The last lot that is picked may have too many runs, and is
- * cut.
+ * Leases the first of the line: of the lots of these jobs, which have no limits, and of the runs in `run`. The last lot that is picked may have
+ * too many runs, and is cut.
  */
 export const leaseLine = (jobsOfLots: string) => `
-  lot as materialized (${firstLots(jobsOfLots)}),
+  lot as materialized (${freeLots(jobsOfLots)}),
   -- Where more lots may wait than were looked at, who stands behind the last of them stands behind those too.
   last_lot as materialized (
     select distinct on (turn) turn, priority, eligible_at, id, count(*) over (partition by turn) as lots
@@ -166,7 +184,7 @@ export const leaseLine = (jobsOfLots: string) => `
       select turn, priority, eligible_at, id, 1, false from run
       where not exists (
         select from last_lot as l
-        where l.turn = run.turn and l.lots >= $13
+        where l.turn = run.turn and l.lots >= $11
           and (run.priority < l.priority or run.priority = l.priority and (run.eligible_at, run.id) > (l.eligible_at, l.id))
       )
     ) as each

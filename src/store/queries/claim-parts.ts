@@ -1,8 +1,7 @@
 /** What all claims have in common: whom they look at, and what a lease says. */
-import type { Instant } from '../../time/instant.js'
-import { sinceParam } from '../front.js'
 import type { RunRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
+import type { Fronts } from './fronts.js'
 
 export interface ClaimableJob {
   name: string
@@ -25,13 +24,8 @@ export interface Claim {
   limit: number
   /** Whether lots were waiting when it was last asked: kept from one claim to the next. */
   lots?: { areWaiting: boolean }
-  /** Where jobs have no limits: only runs that are eligible since then, of these priorities, the highest first. */
-  from?: FrontOfRuns | null
-}
-
-export interface FrontOfRuns {
-  since: Instant
-  priorities: readonly number[]
+  /** Where it looks; null for everything. */
+  from?: Fronts | null
 }
 
 /** What a worker needs to know of a run that it has claimed; the rest follows from that. */
@@ -60,36 +54,6 @@ const ASKED_COLUMNS = [
   'created_at',
 ] as const
 const OPEN_COLUMNS = ['eligible_at', 'attempt', 'lane', 'started_at', 'error_code', 'error_message'] as const
-
-export const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
-
-/** Lots that wait. */
-export const WAITING_LOT = 'lease_token is null'
-
-/**
- * The priorities that wait in a queue, the highest first, each found by one look into the index. Within one of them the
- * index is in the order of eligibility, so that runs of a later time are never walked over.
- */
-export const prioritiesIn = (table: string, isWaiting: string) => `with recursive level (priority) as (
-    select max(priority) from {schema}.${table} where ${isWaiting} and queue = q.queue
-    union all
-    select (select max(priority) from {schema}.${table} where ${isWaiting} and queue = q.queue and priority < level.priority)
-    from level where level.priority is not null
-  )`
-export const PRIORITIES = prioritiesIn('runs_open', WAITING)
-
-/** The same, or those that are given: even the look for them begins at the front of the line. */
-export const prioritiesOr = (given: string) => `with recursive found (priority) as (
-    select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and ${given}::int[] is null
-    union all
-    select (select max(priority) from {schema}.runs_open where ${WAITING} and queue = q.queue and priority < found.priority)
-    from found where found.priority is not null
-  ),
-  level as (select priority from found union all select unnest(${given}::int[]))`
-
-export function frontParams(from: FrontOfRuns | null | undefined) {
-  return [sinceParam(from?.since), from?.priorities ?? null] as const
-}
 
 /** Of a run `asked` of a schedule `s`: that of the version by which it was planned, also where its schedule has been edited or deleted since. */
 export const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.timing else (

@@ -1,20 +1,11 @@
 import { msUntil } from '../ms-until.js'
 import type { Session, Store } from '../store.js'
 import { claimFree } from './claim-free.js'
-import { claimLimited, lockLimits } from './claim-limited.js'
-import {
-  type Claim,
-  type ClaimableJob,
-  type ClaimedRow,
-  type FrontOfRuns,
-  frontParams,
-  MAY_CLAIM,
-  prioritiesOr,
-  WAITING,
-  WAITING_LOT,
-} from './claim-parts.js'
+import { claimLimited } from './claim-limited.js'
+import { type Claim, type ClaimableJob, type ClaimedRow, MAY_CLAIM } from './claim-parts.js'
+import { type Fronts, frontParams, inLine, type LineTable, levelsFrom } from './fronts.js'
 
-export type { Claim, ClaimedRow, FrontOfRuns } from './claim-parts.js'
+export type { Claim, ClaimedRow } from './claim-parts.js'
 
 /**
  * Leases up to `limit` runs: in each queue priority first, then age, and what another worker is just claiming is passed
@@ -25,15 +16,11 @@ export type { Claim, ClaimedRow, FrontOfRuns } from './claim-parts.js'
  */
 export async function claimRuns(store: Store, claim: Claim): Promise<ClaimedRow[]> {
   const free = claim.jobs.filter((job) => !isLimited(job))
+  const limited = claim.jobs.filter(isLimited)
   const rows =
-    free.length === claim.jobs.length
+    limited.length === 0
       ? await claimFree(store, claim)
-      : await store.transaction(async (session) => {
-          const locked = await lockLimits(session, store.schema, claim.jobs.filter(isLimited))
-          return locked.length === 0
-            ? claimFree(session, { ...claim, jobs: free })
-            : claimLimited(session, { ...claim, jobs: [...free, ...locked] })
-        })
+      : await store.transaction((session) => claimLimited(session, store.schema, claim, { free, limited }))
   return rows.sort(inOrder)
 }
 
@@ -44,7 +31,7 @@ function inOrder(a: ClaimedRow, b: ClaimedRow): number {
   )
 }
 
-function isLimited({ concurrency, concurrencyKey }: ClaimableJob): boolean {
+export function isLimited({ concurrency, concurrencyKey }: ClaimableJob): boolean {
   return concurrency !== null || concurrencyKey !== null
 }
 
@@ -68,30 +55,30 @@ export async function releaseClaims(session: Session, leaseTokens: readonly stri
 /** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. */
 export function msUntilEligible(
   session: Session,
-  { queues, jobs, from }: { queues: readonly string[]; jobs: readonly string[]; from?: FrontOfRuns | null },
+  { queues, jobs, from }: { queues: readonly string[]; jobs: readonly string[]; from?: Fronts | null },
 ): Promise<number | null> {
   return msUntil(
     session,
     'next run',
     `select min(eligible_at) from (
-       select first.eligible_at
-       from unnest($2::text[]) as q (queue) cross join lateral (
-         ${prioritiesOr('$5')}
-         select run.eligible_at
-         from level cross join lateral (
-           select eligible_at from {schema}.runs_open
-           where ${WAITING} and queue = q.queue and priority = level.priority and job = any($3)
-             and eligible_at >= $4::timestamptz
-           order by eligible_at, id limit 1
-         ) as run
-       ) as first
+       ${earliestIn('runs_open')}
        union all
-       select lot.eligible_at
-       from unnest($2::text[]) as q (queue) cross join lateral (
-         select eligible_at from {schema}.lots where ${WAITING_LOT} and queue = q.queue and job = any($3) limit 1
-       ) as lot
+       ${earliestIn('lots')}
      ) as first
      where (select ${MAY_CLAIM} from {schema}.control)`,
     [queues, jobs, ...frontParams(from)],
   )
 }
+
+const earliestIn = (table: LineTable) => `
+       select first.eligible_at
+       from unnest($2::text[]) as q (queue) cross join lateral (
+         ${levelsFrom(4, table)}
+         select one.eligible_at
+         from level cross join lateral (
+           select eligible_at from {schema}.${table}
+           where ${inLine(table)} and priority = level.priority and job = any($3)
+             and eligible_at >= least(level.free_since, level.limited_since)
+           order by eligible_at, id limit 1
+         ) as one
+       ) as first`

@@ -124,7 +124,7 @@ const COUNT_SCHEDULES = `
     where p.schemaname = $1 and p.tablename = 'schedules' and p.attname = 'state' and share.state = s.state
   ) as estimated on true`
 
-/** Ten times as long as a worker takes to say again that it lives. */
+/** Three times as long as a worker takes to say again that it lives, at most. */
 const ALIVE_WITHIN = '15 seconds'
 
 /** Workers of all processes that have said lately that they live. */

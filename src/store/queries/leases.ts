@@ -1,10 +1,12 @@
 import type { NoticeRule } from '../../runs/notification.js'
 import type { RunTrigger } from '../../runs/run.js'
+import type { Instant } from '../../time/instant.js'
+import { sinceParam } from '../front.js'
 import { msUntil } from '../ms-until.js'
 import { many, often } from '../often.js'
 import { NOW, type Session, type Store } from '../store.js'
 import { type EndedRun, type Followed, followEnds, followLater, lockForEnds } from './ends.js'
-import { unpackExpired, unpackRuns } from './lots.js'
+import { isHeldBy, unpackExpired, unpackRuns } from './lots.js'
 import { insertNotices } from './notices.js'
 import { notify } from './notifying.js'
 
@@ -74,7 +76,7 @@ const RENEW_LEASES = often(
   ),
   lots as materialized (
     select l.id, l.lease_token, l.runs from {schema}.lots as l, ${HELD_LOTS}
-    where l.id = any($5) and l.id = held.id and l.lease_token = held.lease_token
+    where l.id = any($5) and l.id = held.id and ${isHeldBy('held.lease_token')}
   ),
   free_lots as materialized (
     select id from {schema}.lots where id = any(array(select id from lots)) for update skip locked
@@ -83,7 +85,7 @@ const RENEW_LEASES = often(
     update {schema}.lots as l
     set lease_expires_at = clock.now + held.lease_ms * interval '1 millisecond'
     from clock, ${HELD_LOTS}
-    where l.id = any(array(select id from free_lots)) and l.id = held.id and l.lease_token = held.lease_token
+    where l.id = any(array(select id from free_lots)) and l.id = held.id and ${isHeldBy('held.lease_token')}
   )
   select id, lease_token from mine
   union all
@@ -134,10 +136,26 @@ export interface RecoveredRun {
  */
 export async function recoverExpiredLeases(
   store: Store,
-  { held, limit, rules }: { held: readonly string[]; limit: number; rules: readonly NoticeRule[] },
+  {
+    held,
+    since,
+    limit,
+    rules,
+  }: {
+    held: readonly string[]
+    /** Only those that have expired since then. */
+    since?: Instant | null
+    limit: number
+    rules: readonly NoticeRule[]
+  },
 ): Promise<Followed & { recovered: RecoveredRun[]; hasMore: boolean }> {
-  const hasUnpacked = await unpackExpired(store, held)
-  const expired = await store.query<EndedRun & { id: string }>(LIST_EXPIRED, [store.now(), held, limit])
+  const hasUnpacked = await unpackExpired(store, held, since)
+  const expired = await store.query<EndedRun & { id: string }>(LIST_EXPIRED, [
+    store.now(),
+    held,
+    limit,
+    sinceParam(since),
+  ])
   if (expired.length === 0) return { recovered: [], hasMore: hasUnpacked, broken: [], notices: [] }
   const { rows, broken, notices, unlocked } = await store.transaction(async (session) => {
     const mayFollow = ({ schedule_id, lane, has_breaker }: EndedRun) =>
@@ -183,7 +201,7 @@ const LIST_EXPIRED = `
     coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from {schema}.runs_open as r join {schema}.runs_asked as asked on asked.id = r.id
   left join {schema}.schedules as s on s.id = r.schedule_id
-  where r.state = 'running' and r.lease_expires_at <= (select ${NOW}) and r.id <> all($2::uuid[])
+  where r.state = 'running' and r.lease_expires_at <= (select ${NOW}) and r.lease_expires_at >= $4::timestamptz and r.id <> all($2::uuid[])
   order by r.lease_expires_at
   limit $3`
 

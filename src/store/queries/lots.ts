@@ -6,7 +6,8 @@
  * end, or that get a row of their own, and is deleted with the last.
  */
 import { planTimeOf } from '../../runs/run-id.js'
-import { FIRST_INSTANT } from '../../time/instant.js'
+import { FIRST_INSTANT, type Instant } from '../../time/instant.js'
+import { sinceParam } from '../front.js'
 import { many, often } from '../often.js'
 import { RUN_TIME } from '../rows.js'
 import { NOW, type Session } from '../store.js'
@@ -20,6 +21,23 @@ const LOT_OF_RUN = `(
     order by l.last_id limit 1
   )`
 
+/**
+ * Leaves in lots what `kept` says, and deletes those in which nothing is left. By arrays: the planner takes the table for a small one, which it
+ * is but for what is dead, and would read all of it in the order of the ids.
+ */
+export const LEAVE_LOTS = `
+  emptied as (delete from {schema}.lots where id = any(array(select lot_id from kept where runs is null))),
+  shortened as (
+    update {schema}.lots as l set runs = kept.runs from kept
+    where l.id = any(array(select lot_id from kept where runs is not null)) and l.id = kept.lot_id
+  )`
+
+/**
+ * That a lot `l` is held under a token. Not by `=`, for which the index of all that are held would do too: where a stranger's transaction
+ * keeps what was ever in it, that is no small one.
+ */
+export const isHeldBy = (token: string) => `l.lease_token is not distinct from ${token}`
+
 /** Gives the runs `given` of the lots `locked` rows of their own, as they stand. */
 export const UNPACK_GIVEN = `
   run as materialized (
@@ -30,8 +48,7 @@ export const UNPACK_GIVEN = `
   kept as materialized (
     select lot_id, array_agg(id order by place) filter (where not is_given) as runs from run group by lot_id
   ),
-  emptied as (delete from {schema}.lots as l using kept where l.id = kept.lot_id and kept.runs is null),
-  shortened as (update {schema}.lots as l set runs = kept.runs from kept where l.id = kept.lot_id and kept.runs is not null)
+  ${LEAVE_LOTS}
   insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at, attempt, worker_id,
     lease_token, lease_expires_at, started_at, max_attempts, fails_when_stale)
   select run.id, asked.schedule_id, asked.scope, l.job, l.queue, l.priority, case when l.lease_token is null then 'pending' else 'running' end, l.eligible_at,
@@ -126,14 +143,18 @@ async function listPacked(session: Session, scheduleIds: readonly string[]): Pro
  * The same for lots whose leases have expired, some at a time: each of their runs is then taken from its worker. Never what the
  * caller holds itself. Returns whether there was any.
  */
-export async function unpackExpired(session: Session, held: readonly string[]): Promise<boolean> {
-  return (await session.query(UNPACK_EXPIRED, [session.now(), held])).length > 0
+export async function unpackExpired(
+  session: Session,
+  held: readonly string[],
+  since?: Instant | null,
+): Promise<boolean> {
+  return (await session.query(UNPACK_EXPIRED, [session.now(), held, sinceParam(since)])).length > 0
 }
 
 const UNPACK_EXPIRED = `
   with locked as materialized (
     select * from {schema}.lots
-    where lease_token is not null and lease_expires_at <= (select ${NOW}) and not runs && $2::uuid[]
+    where lease_token is not null and lease_expires_at <= (select ${NOW}) and lease_expires_at >= $3::timestamptz and not runs && $2::uuid[]
     order by lease_expires_at limit 10 for update skip locked
   ),
   given as materialized (select unnest(runs) as id from locked),

@@ -27,7 +27,7 @@ export interface PlannedSchedule {
 export async function recordPlans(
   session: Session,
   planned: readonly PlannedSchedule[],
-  channel: string,
+  channel: string | null,
 ): Promise<string[]> {
   const none = planned.map(() => null)
   const { created } = await record(session, RECORD_PLANS, { planned, channel, places: [none, none] })
@@ -42,7 +42,7 @@ export async function recordPlans(
 export async function recordDue(
   session: Session,
   planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
-  channel: string,
+  channel: string | null,
 ): Promise<string[]> {
   const places = [
     planned.map(({ schedule }) => schedule.place),
@@ -69,7 +69,7 @@ async function record(
     places,
   }: {
     planned: readonly PlannedSchedule[]
-    channel: string
+    channel: string | null
     places: readonly [readonly (string | null)[], readonly (string | null)[]]
   },
 ): Promise<{ created: string[]; isWhole: boolean }> {
@@ -146,7 +146,14 @@ const AS_OPEN = `p.id, p.schedule_id, p.scope, p.job, p.queue, p.priority, 'pend
 
 const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known.id = p.id)'
 
-const recording = ({ found, conflict }: { found: string; conflict: string }) => `
+/**
+ * Looked up in a table of hashes, as with `not in`. What a statement has planned and written itself the planner takes for one row: joined, or
+ * asked for by `exists`, each would be compared with each.
+ */
+const isAmong = (ids: string) => `(p.id in (${ids})) is true`
+
+/** `created` names those of `planned` that are new, of schedules that allow overlap. */
+const recording = ({ found, conflict, created }: { found: string; conflict: string; created: string }) => `
   with clock as materialized (select ${NOW} as now),
   moved as (
     update {schema}.cursors as c
@@ -181,12 +188,12 @@ const recording = ({ found, conflict }: { found: string; conflict: string }) => 
     from (
       select min(p.job) as job, min(p.queue) as queue, min(p.priority) as priority, min(p.eligible_at) as eligible_at,
         array_agg(p.id order by p.id) as runs
-      from planned as p join created using (id) where p.lot is not null group by p.lot
+      from planned as p${created} and p.lot is not null group by p.lot
     ) as lot
   ),
   opened as (
     insert into ${OPEN}
-    select ${AS_OPEN}, null from planned as p join created using (id) where p.lot is null order by p.id
+    select ${AS_OPEN}, null from planned as p${created} and p.lot is null order by p.id
   ),
   first as (
     insert into ${OPEN}
@@ -196,7 +203,7 @@ const recording = ({ found, conflict }: { found: string; conflict: string }) => 
   ),
   refused as materialized (
     select * from planned as p
-    where overlap <> 'allow' and ${IS_NEW} and not exists (select from first where first.id = p.id)
+    where overlap <> 'allow' and ${IS_NEW} and p.id not in (select id from first)
   ),
   waiting as (
     insert into ${OPEN}
@@ -206,7 +213,7 @@ const recording = ({ found, conflict }: { found: string; conflict: string }) => 
   ),
   laned as (
     insert into ${ASKED}
-    select ${AS_ASKED} from planned as p join (select id from first union all select id from waiting) as opened using (id)
+    select ${AS_ASKED} from planned as p where ${isAmong('select id from first union all select id from waiting')}
     order by p.plan_time, p.id
     returning id
   ),
@@ -220,13 +227,14 @@ const recording = ({ found, conflict }: { found: string; conflict: string }) => 
     cross join clock
     union all
     select schedule_id, scope, version, plan_time, plan_time, 'overlap', now from refused
-    where not exists (select from waiting where waiting.id = refused.id)
+    where id not in (select id from waiting)
     on conflict do nothing
   ),
-  -- Aggregated first, so that a batch sends one notification, and none when it created nothing.
+  -- Aggregated first, so that a batch sends one notification, and none when it created nothing or nobody is to be told.
   notified as (
     select pg_notify($2, 'runs')::text as told
-    from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch where batch.runs > 0
+    from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch
+    where batch.runs > 0 and $2::text is not null
   )
   -- Those that are not new, and a null where not every cursor was moved. The notification is sent as it is read.
   select id from unnest($11::uuid[]) as run (id)
@@ -234,8 +242,20 @@ const recording = ({ found, conflict }: { found: string; conflict: string }) => 
   union all select null where (select count(*) from moved) < cardinality($3::uuid[])
   union all select null from notified where told is null`
 
-const RECORD_PLANS = often('record occurrences', recording({ found: '', conflict: 'on conflict do nothing' }))
+const RECORD_PLANS = often(
+  'record occurrences',
+  recording({
+    found: '',
+    conflict: 'on conflict do nothing',
+    created: ` where ${isAmong('select id from created')}`,
+  }),
+)
+/** All of them are new, or none is written: there is nothing to look up. */
 const RECORD_DUE = often(
   'record due occurrences',
-  recording({ found: ' and s.ctid = plan.place and c.ctid = plan.cursor_place', conflict: '' }),
+  recording({
+    found: ' and s.ctid = plan.place and c.ctid = plan.cursor_place',
+    conflict: '',
+    created: ` where p.overlap = 'allow'`,
+  }),
 )

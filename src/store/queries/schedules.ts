@@ -1,5 +1,6 @@
 import type { ScheduleContent, ScheduleState } from '../../schedules/schedule.js'
 import type { Instant } from '../../time/instant.js'
+import type { Param } from '../database.js'
 import { SCHEDULE_COLUMNS, SCHEDULES_AND_CURSORS, type ScheduleRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 import type { ChangeWrite } from './changes.js'
@@ -35,30 +36,27 @@ export interface ScheduleFilter {
   source?: string
 }
 
-/**
- * By name, after the name `after`; `limit` rows at most. Each filter that is absent is null and true for all rows, and
- * PostgreSQL plans for the values at hand, so one statement serves.
- */
+/** By name, after the name `after`; `limit` rows at most. What is not asked for is not said: a plan that is kept must not have to guess. */
 export function listSchedules(
   session: Session,
-  filter: ScheduleFilter,
+  { state, group, job, prefix, source }: ScheduleFilter,
   { after, limit }: { after: string; limit: number },
 ): Promise<ScheduleRow[]> {
+  const params: Param[] = [after, limit]
+  const conditions = ['s.name > $1']
+  const add = (value: string | undefined, condition: (param: string) => string) => {
+    // Untyped callers say null for what they do not ask for.
+    if (value != null) conditions.push(condition(`$${params.push(value)}`))
+  }
+  add(state, (param) => `s.state = ${param}`)
+  add(group, (param) => `s."group" = ${param}`)
+  add(job, (param) => `s.job = ${param}`)
+  add(prefix, (param) => `starts_with(s.name, ${param}) and s.name >= ${param}`)
+  add(source, (param) => `s.source = ${param}`)
   return session.query<ScheduleRow>(
     `select ${SCHEDULE_COLUMNS} from ${SCHEDULES_AND_CURSORS}
-     where s.name > $1 and ($3::text is null or s.state = $3) and ($4::text is null or s."group" = $4)
-       and ($5::text is null or s.job = $5) and ($6::text is null or starts_with(s.name, $6))
-       and ($6::text is null or s.name >= $6) and ($7::text is null or s.source = $7)
-     order by s.name limit $2`,
-    [
-      after,
-      limit,
-      filter.state ?? null,
-      filter.group ?? null,
-      filter.job ?? null,
-      filter.prefix ?? null,
-      filter.source ?? null,
-    ],
+     where ${conditions.join(' and ')} order by s.name limit $2`,
+    params,
   )
 }
 

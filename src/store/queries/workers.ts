@@ -174,8 +174,10 @@ const LOOK_AFTER_WORKERS = often(
       select from {schema}.runs_open
       where state = 'running' and lease_expires_at <= (select now from clock) and lease_expires_at >= $7::timestamptz
     )
-      or exists (select from {schema}.lots where lease_token is not null and lease_expires_at <= (select now from clock))
-      as has_expired,
+      or exists (
+        select from {schema}.lots
+        where lease_token is not null and lease_expires_at <= (select now from clock) and lease_expires_at >= $7::timestamptz
+      ) as has_expired,
     (select now from clock) as now,
     not exists (
       select from {schema}.workers as w, clock where w.id <> $2 and w.seen_at > clock.now - interval '1 minute'

@@ -1,0 +1,167 @@
+/**
+ * Where lines begin. Runs of one queue and one priority that wait are a line, in the order of eligibility; so are lots. A look for the first
+ * of them walks over whatever is littered about there (src/store/front.ts), unless it is told where to begin.
+ */
+import type { Instant } from '../../time/instant.js'
+import { sinceParam } from '../front.js'
+import { often } from '../often.js'
+import { NOW, type Session } from '../store.js'
+
+/** Where a look begins while the fronts of lines are littered. */
+export interface Fronts {
+  /** The highest priority first. */
+  lines: readonly LineFront[]
+  /** No run of a job with a limit is worked on under a lease that ends before that; null where it is not known. */
+  leasesSince: Instant | null
+}
+
+interface LineFront {
+  queue: string
+  priority: number
+  /** Nothing of a job without a limit waits before that, and nothing of one with a limit. */
+  freeSince: Instant
+  limitedSince: Instant
+}
+
+const WAITING = `state in ('pending', 'retrying') and coalesce(lane, 0) = 0`
+
+/** Lots that wait. */
+export const WAITING_LOT = 'lease_token is null'
+
+const WAITING_IN = { runs_open: WAITING, lots: WAITING_LOT }
+export type LineTable = keyof typeof WAITING_IN
+
+/** A row of a table that waits in the queue `q`. */
+export const inLine = (table: LineTable) => `${WAITING_IN[table]} and queue = q.queue`
+
+/**
+ * The priorities of the lines of a queue `q`, the highest first, each found by one look into the index. Within one of them the
+ * index is in the order of eligibility, so that what is of a later time is never walked over.
+ */
+const priorities = (name: string, table: LineTable, condition = 'true') => `${name} (priority) as (
+    select max(priority) from {schema}.${table} where ${inLine(table)} and ${condition}
+    union all
+    select (select max(priority) from {schema}.${table} where ${inLine(table)} and priority < ${name}.priority)
+    from ${name} where ${name}.priority is not null
+  )`
+
+/** The lines of a queue `q`, from their beginning. */
+export const levelsIn = (table: LineTable) => `with recursive ${priorities('level', table)}`
+
+/** The same, or those that the four parameters from `$first` on name (`frontParams`): even the look for priorities is one at the front. */
+export const levelsFrom = (first: number, table: LineTable) => `with recursive
+  ${priorities('found', table, areNotGiven(first))},
+  level as (
+    select priority, '-infinity'::timestamptz as free_since, '-infinity'::timestamptz as limited_since from found
+    union all
+    ${givenFrom(first)}
+  )`
+
+const areNotGiven = (first: number) => `$${first}::text[] is null`
+const givenFrom = (first: number) => `
+    select priority, free_since, limited_since
+    from unnest($${first}::text[], $${first + 1}::int[], $${first + 2}::timestamptz[], $${first + 3}::timestamptz[])
+      as given (queue, priority, free_since, limited_since)
+    where given.queue = q.queue`
+
+/** The same so much earlier: somebody may come to stand before them. */
+export function before({ lines, leasesSince }: Fronts, ms: number): Fronts {
+  return {
+    lines: lines.map(({ freeSince, limitedSince, ...line }) => ({
+      ...line,
+      freeSince: freeSince - ms,
+      limitedSince: limitedSince - ms,
+    })),
+    leasesSince: leasesSince === null ? null : leasesSince - ms,
+  }
+}
+
+export function frontParams(fronts: Fronts | null | undefined) {
+  if (fronts == null) return [null, null, null, null] as const
+  const { lines } = fronts
+  return [
+    lines.map(({ queue }) => queue),
+    lines.map(({ priority }) => priority),
+    lines.map(({ freeSince }) => new Date(freeSince)),
+    lines.map(({ limitedSince }) => new Date(limitedSince)),
+  ] as const
+}
+
+/** Since when leases of jobs with limits end. */
+export function leasesParam(fronts: Fronts | null | undefined): Date | string {
+  return sinceParam(fronts?.leasesSince)
+}
+
+/** Finds where lines begin, looking from there on; or all of them, of these priorities and of whichever others wait. */
+export async function findFronts(
+  session: Session,
+  {
+    queues,
+    jobs,
+    priorities,
+    from,
+  }: {
+    queues: readonly string[]
+    jobs: { free: readonly string[]; limited: readonly string[] }
+    priorities: readonly number[]
+    from: Fronts | null
+  },
+): Promise<Fronts> {
+  const params = [
+    session.now(),
+    queues,
+    jobs.free,
+    jobs.limited,
+    priorities,
+    leasesParam(from),
+    ...frontParams(from),
+  ]
+  const rows = await session.query<FrontRow>(FIND_FRONTS, params)
+  return {
+    lines: rows.flatMap(({ queue, priority, free, limited }) =>
+      queue === null ? [] : { queue, priority, freeSince: free.getTime(), limitedSince: limited.getTime() },
+    ),
+    leasesSince: rows[0]!.leases.getTime(),
+  }
+}
+
+interface FrontRow {
+  queue: string | null
+  priority: number
+  free: Date
+  limited: Date
+  leases: Date
+}
+
+const first = (table: LineTable, jobs: string, since: string) => `(
+    select eligible_at from {schema}.${table}
+    where cardinality(${jobs}::text[]) > 0 and ${inLine(table)} and priority = level.priority and job = any(${jobs})
+      and eligible_at between ${since} and clock.now
+    order by eligible_at, id limit 1
+  )`
+const firstOf = (jobs: string, since: string) =>
+  `least(clock.now, ${first('runs_open', jobs, since)}, ${first('lots', jobs, since)})`
+
+const FIND_FRONTS = often(
+  'fronts of lines',
+  `
+  with clock as materialized (select ${NOW} as now)
+  select line.*, least(clock.now,
+      (select min(lease_expires_at) from {schema}.runs_open
+        where state = 'running' and lease_expires_at between $6::timestamptz and clock.now and job = any($4)),
+      (select min(lease_expires_at) from {schema}.lots
+        where not ${WAITING_LOT} and lease_expires_at between $6::timestamptz and clock.now)
+    ) as leases
+  from clock left join lateral (
+    select q.queue, level.priority, ${firstOf('$3', 'level.free_since')} as free, ${firstOf('$4', 'level.limited_since')} as limited
+    from unnest($2::text[]) as q (queue) cross join lateral (
+      with recursive ${priorities('of_runs', 'runs_open', areNotGiven(7))}, ${priorities('of_lots', 'lots', areNotGiven(7))}
+      select priority, '-infinity'::timestamptz as free_since, '-infinity'::timestamptz as limited_since
+      from (select priority from of_runs union select priority from of_lots union select unnest($5::int[])) as found
+      where priority is not null and ${areNotGiven(7)}
+      union all
+      ${givenFrom(7)}
+    ) as level
+  ) as line on true
+  order by line.priority desc`,
+)
