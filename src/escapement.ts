@@ -199,6 +199,7 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   const scheduler = createScheduler({
     store,
     calls,
+    expectLots: () => worker.expectLots(),
     clock,
     chance,
     bus,
@@ -262,9 +263,6 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   for (const name of ['schedule.changed', 'schedule.paused', 'schedule.resumed'] as const) {
     bus.on(name, () => scheduler.wake())
   }
-  bus.on('scheduler.ticked', ({ runs }) => {
-    if (runs > 1) worker.expectLots()
-  })
   // Else notifications say so, to all processes alike.
   if (!inner.canListen) {
     bus.on('run.created', () => worker.wake())

@@ -19,10 +19,11 @@ import type { DurationInput } from '../time/duration.js'
 import type { Instant } from '../time/instant.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait, longestSleepMs } from '../wait.js'
+import { createAhead } from './ahead.js'
 import { resumeEnded } from './end-pauses.js'
 import { createMinutes } from './minutes.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
-import { NOTHING_DUE, type TickReport, tick } from './tick.js'
+import { type CreatedRun, NOTHING_DUE, type TickReport, tick } from './tick.js'
 import { createUpkeep } from './upkeep.js'
 
 /** How schedulers of this process work, and how long history is kept. */
@@ -52,6 +53,10 @@ export const SCHEDULER_DEFAULTS = {
 const BATCHES_AT_ONCE = 2
 /** The first is small, and each is twice the one before: workers begin while the rest is planned. */
 const FIRST_BATCH = 100
+/** Long enough to read and plan a batch on a busy machine, and so short that little of it is changed before it is due. */
+const LOOK_AHEAD_MS = 250
+/** Of what is due with the first one, or hardly later. */
+const TOGETHER_MS = 2
 const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
@@ -87,6 +92,8 @@ interface BatchOptions {
 export function createScheduler(parts: {
   store: Store
   calls: WorkerCalls
+  /** Called before runs are recorded that may be claimed together. */
+  expectLots(): void
   clock: Clock
   chance: Chance
   bus: EventBus
@@ -106,6 +113,9 @@ export function createScheduler(parts: {
   const maxSleepMs = longestSleepMs(store.database)
   const providers = createProviders(jobs, clock, wait.wake)
   const front = createFront(litterIn(store.database))
+  const ahead = createAhead(parts, { batch, firstBatch: FIRST_BATCH })
+  /** For when that was last looked for. */
+  let aheadForMs = Number.NEGATIVE_INFINITY
   /** How many schedules a batch takes at the moment. */
   let reach = batch
   let stopping = false
@@ -141,6 +151,26 @@ export function createScheduler(parts: {
     const durationMs = monotonicMs() - startedMs
     bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
     return report
+  }
+
+  async function fireAhead(): Promise<void> {
+    const newest = await ahead.fire(({ schedules, created, durationMs }) => {
+      tellRuns(bus, created)
+      bus.emit('scheduler.ticked', { durationMs, schedules, runs: created.length })
+    })
+    front.reached(newest)
+  }
+
+  /** Plans what is due in `ms`, and sleeps until then. Resolves to whether it was woken. */
+  async function sleepUntilDue(ms: number): Promise<boolean> {
+    const startedMs = clock.elapsedMs()
+    // Whoever is woken again and again meanwhile has planned it already.
+    if (!ahead.hasPlans() || Math.abs(startedMs + ms - aheadForMs) > TOGETHER_MS) {
+      aheadForMs = startedMs + ms
+      await ahead.look(ms + TOGETHER_MS)
+    }
+    const leftMs = startedMs + ms - clock.elapsedMs()
+    return leftMs > 0 && (await wait.sleep(leftMs))
   }
 
   const hasMore = ({ due, isCut }: TickReport) => due === batch || isCut
@@ -227,15 +257,22 @@ export function createScheduler(parts: {
         minutes.look()
         const hasMoreUpkeep = await upkeep.step()
         pulse.beat()
-        if (isDue) await tickWhileDue()
-        backoffMs = FIRST_BACKOFF_MS
-        pulse.passed(0)
+        if (isDue && ahead.hasPlans()) {
+          await fireAhead()
+          isDue = false
+        } else if (isDue) await tickWhileDue()
         if (hasMoreUpkeep) {
           isDue = true
+          pulse.passed(0)
           continue
         }
         const since = front.since()
+        const startedMs = monotonicMs()
         const wakeMs = (await msUntilWake(store, { ...takeable(), since })) ?? Number.POSITIVE_INFINITY
+        front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        // Nothing else need have asked the database for anything.
+        backoffMs = FIRST_BACKOFF_MS
+        pulse.passed(0)
         const ms = since === null ? wakeMs : Math.min(wakeMs, front.msUntilWhole())
         if (ms <= 0 && !isDue) {
           isDue = true
@@ -243,10 +280,11 @@ export function createScheduler(parts: {
         }
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
         busyMs = ms > 0 ? FIRST_BUSY_MS : Math.min(busyMs * 2, MAX_BUSY_MS)
-        const sleepMs = ms > 0 ? Math.min(ms, maxSleepMs) : busyMs
+        const isNear = ms > 0 && ms <= LOOK_AHEAD_MS
+        const sleepMs = ms > 0 ? Math.min(isNear ? ms : ms - LOOK_AHEAD_MS, maxSleepMs) : busyMs
         pulse.passed(sleepMs)
-        const isWoken = await wait.sleep(sleepMs)
-        isDue = ms === sleepMs && !isWoken
+        const isWoken = await (isNear ? sleepUntilDue(ms) : wait.sleep(sleepMs))
+        isDue = isNear && !isWoken
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS)
           logger.error({ err: error }, 'the scheduler waits for the database')
@@ -284,11 +322,14 @@ export function createScheduler(parts: {
 function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport): void {
   tellCancelled(bus, replaced)
   tellActs(bus, acts)
-  for (const { run, schedule } of created) {
-    if (bus.has('run.created')) bus.emit('run.created', runCreated(run, schedule))
-  }
+  tellRuns(bus, created)
   tellActs(
     bus,
     ended.map((schedule) => actOf('finish', schedule, { isDeleted: schedule.is_deleted })),
   )
+}
+
+function tellRuns(bus: EventBus, created: readonly CreatedRun[]): void {
+  if (!bus.has('run.created')) return
+  for (const { run, schedule } of created) bus.emit('run.created', runCreated(run, schedule))
 }

@@ -28,13 +28,18 @@ export interface TickReport {
   newest: Instant | null
   /** Whether there was more to do than this tick was to do, or may have been: the rest waits for the next. */
   isCut: boolean
-  created: { run: PlannedRun; schedule: DueSchedule }[]
+  created: CreatedRun[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
   /** Open runs that a new one has taken the place of. */
   replaced: CancelledRun[]
   /** What newer zone data moved. */
   acts: ScheduleAct[]
+}
+
+export interface CreatedRun {
+  run: PlannedRun
+  schedule: DueSchedule
 }
 
 export const NOTHING_DUE = {
@@ -71,9 +76,10 @@ export async function tick(
   }
 }
 
-interface TickParts {
+export interface TickParts {
   store: Store
   calls: WorkerCalls
+  expectLots(): void
   logger: Logger
   zoneData: string
   chance: Chance
@@ -92,7 +98,7 @@ function tickOnce(
 }
 
 async function tickIn(
-  { store, logger, zoneData, chance }: TickParts,
+  { store, expectLots, logger, zoneData, chance }: TickParts,
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
   { recordLocked, channel }: { recordLocked: typeof recordDue; channel: string | null },
@@ -124,9 +130,10 @@ async function tickIn(
       }
     }
     const replaced = await replaceRuns(session, store.channel, planned)
+    if (planned.length > 1) expectLots()
     // Rows that got newer zone data lie elsewhere now.
     const record = due === locked.due ? recordLocked : recordPlans
-    const created = new Set(planned.length > 0 ? await record(session, planned, channel) : [])
+    const created = planned.length > 0 ? await record(session, planned, channel) : []
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
@@ -138,13 +145,22 @@ async function tickIn(
       newest: newestOf(locked.due.map(({ wake_at }) => wake_at)),
       isCut: mostRuns <= 0,
       acts,
-      created: planned.flatMap(({ schedule, plan }) =>
-        plan.runs.filter(({ id }) => created.has(id)).map((run) => ({ run, schedule })),
-      ),
+      created: createdOf(planned, created),
       ended,
       replaced,
     }
   })
+}
+
+/** Those of the planned runs that are new. */
+export function createdOf(
+  planned: readonly (PlannedSchedule & { schedule: DueSchedule })[],
+  created: readonly string[],
+): CreatedRun[] {
+  const ids = new Set(created)
+  return planned.flatMap(({ schedule, plan }) =>
+    plan.runs.filter(({ id }) => ids.has(id)).map((run) => ({ run, schedule })),
+  )
 }
 
 /**
@@ -190,7 +206,8 @@ async function finish(session: Session, done: readonly DueSchedule[]): Promise<E
   )
 }
 
-function planDue(
+/** What a tick at `now` makes of a schedule. */
+export function planDue(
   schedule: DueSchedule,
   now: Instant,
   {

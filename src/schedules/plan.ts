@@ -182,6 +182,11 @@ function catchUpPolicyOf(policies: Policies): CatchUpPolicy {
   }
 }
 
+/** Up to here, exclusively, a plan time counts as on time. */
+export function onTimeUntil({ delay, grace }: Policies, planTime: Instant): Instant {
+  return planTime + spanMs(delay) + spanMs(grace)
+}
+
 /** Few distinct texts, many schedules. */
 const spans = new Map<string, number>()
 

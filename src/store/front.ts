@@ -65,6 +65,8 @@ export interface Front {
   since(): Instant | null
   /** What a look that began at `since` has come to, and up to where it has taken; null for nothing. */
   looked(look: Omit<Look, 'isWhole'> & { since: Instant | null; newest: Instant | null }): void
+  /** Up to where something else than a look has taken; null for nothing. */
+  reached(newest: Instant | null): void
   msUntilWhole(): number
 }
 
@@ -73,10 +75,14 @@ const OVERLAP_MS = 1_000
 
 export function createFront(litter: Litter): Front {
   let newest: Instant | null = null
+  function reached(at: Instant | null): void {
+    if (at !== null) newest = Math.max(newest ?? at, at)
+  }
   return {
     since: () => (newest === null || litter.isWholeDue() ? null : newest - OVERLAP_MS),
+    reached,
     looked(look) {
-      if (look.newest !== null) newest = Math.max(newest ?? look.newest, look.newest)
+      reached(look.newest)
       litter.looked({ isWhole: look.since === null, ms: look.ms, count: look.count })
     },
     msUntilWhole: litter.msUntilWhole,

@@ -42,6 +42,7 @@ async function open(most: number, error: () => Error = cutOff) {
   const scheduler = createScheduler({
     store,
     calls: createWorkerCalls(store),
+    expectLots() {},
     clock,
     chance: hostChance,
     bus: createEventBus(silentLogger),

@@ -6,7 +6,7 @@ import { sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 
 const noop = { handler: () => {} }
-const HOURS = process.env.ESCAPEMENT_TEST_LONG ? 24 : 6
+const HOURS = process.env.ESCAPEMENT_TEST_LONG ? 24 : 2
 
 describe('firing', () => {
   it('yields one run for each plan time and moves the cursor to the next', async () => {

@@ -137,3 +137,21 @@ it('one that is being stopped is not ready from the call on, and is again when i
   await escapement.close()
   expect(await escapement.ready()).toEqual({ ready: false, reason: 'stopping' })
 })
+
+it('a scheduler that has nothing to do says once that it waits for the database', async () => {
+  let refused = 0
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      if (!text.includes('escapement: next schedule') || refused === 3) return shared.query(text, params)
+      refused += 1
+      throw Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' })
+    },
+  }))
+  const logged: string[] = []
+  const log = (_: object, message: string) => void logged.push(message)
+  const escapement = await open({ database, logger: { debug() {}, info() {}, warn: log, error: log } })
+  await escapement.start({ roles: ['scheduler'] })
+  await expect.poll(() => refused, { timeout: 20_000 }).toBe(3)
+  await expect.poll(() => escapement.health().loops[0]!.isWaitingOut, { timeout: 20_000 }).toBe(false)
+  expect(logged.filter((message) => message === 'the scheduler waits for the database')).toHaveLength(1)
+})

@@ -7,7 +7,7 @@ import { listAudited, readFirst } from '../../src/store/queries/auditing.js'
 import { listChanges, listContents } from '../../src/store/queries/changes.js'
 import { recordIn } from '../../src/store/queries/outcomes.js'
 import { lockDueSchedules } from '../../src/store/queries/planning.js'
-import { recordDue, recordPlans } from '../../src/store/queries/recording.js'
+import { recordAhead, recordDue, recordPlans } from '../../src/store/queries/recording.js'
 import { listExpiredLeases, listFailing, listUntaken } from '../../src/store/queries/run-symptoms.js'
 import { listBroken, listOverdue, listUnplannable } from '../../src/store/queries/schedule-symptoms.js'
 import { listSchedules } from '../../src/store/queries/schedules.js'
@@ -178,6 +178,19 @@ describe('what is recorded together is not compared, each with each', () => {
     const planned = await planAt(NOW, (name) => name.startsWith(`tick:${overlap}:`))
     expect(planned.flatMap(({ plan }) => plan.runs)).toHaveLength(COUNT)
     expect(await passedOver((session) => recordDue(session, planned, null))).toBeLessThan(20 * COUNT)
+  })
+
+  it.each(OVERLAPS)('of many schedules that were planned ahead, with overlap %s', async (overlap) => {
+    await put(
+      Array.from({ length: COUNT }, (_, n) => `ahead:${overlap}:${n}`),
+      overlap,
+    )
+    const planned = await planAt(NOW, (name) => name.startsWith(`ahead:${overlap}:`))
+    expect(planned.flatMap(({ plan }) => plan.runs)).toHaveLength(COUNT)
+    const ahead = planned.map((one) => ({ ...one, goodUntil: one.plan.nextAt! }))
+    expect(await passedOver((session) => recordAhead(session, ahead, null))).toBeLessThan(20 * COUNT)
+    // They were recorded.
+    expect(await planAt(NOW, (name) => name.startsWith(`ahead:${overlap}:`))).toEqual([])
   })
 
   it.each(OVERLAPS)('of one schedule, by a verb, with overlap %s', async (overlap) => {

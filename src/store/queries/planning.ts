@@ -59,11 +59,23 @@ export async function lockDueSchedules(
     providers,
     sinceParam(since),
   ])
-  const due = rows.map((row) =>
-    Object.assign(row, { timing: parsed<Timing>(row.timing), policies: parsed<Policies>(row.policies) }),
-  )
-  return { due, now: rows.at(-1)?.now.getTime() ?? null }
+  return { due: rows.map(readDue), now: rows.at(-1)?.now.getTime() ?? null }
 }
+
+/**
+ * Schedules that come due within so many milliseconds, the next one first, and nobody has asked to skip one of their plan times. None is locked: what is
+ * planned for them is good for as long as they stay as they are.
+ */
+export async function readComing(
+  session: Session,
+  { limit, kinds, withinMs }: Pick<DueLimits, 'limit' | 'kinds'> & { withinMs: number },
+): Promise<DueSchedule[]> {
+  const rows = await session.query<DueRow>(READ_COMING, [session.now(), limit, kinds, withinMs])
+  return rows.map(readDue)
+}
+
+const readDue = (row: DueRow): DueSchedule =>
+  Object.assign(row, { timing: parsed<Timing>(row.timing), policies: parsed<Policies>(row.policies) })
 
 type DueRow = Omit<DueSchedule, 'timing' | 'policies'> & { timing: string; policies: string; now: Date }
 
@@ -80,21 +92,33 @@ function parsed<Value>(text: string): Value {
   return value as Value
 }
 
-const LOCK_DUE_SCHEDULES = often(
-  'due schedules',
-  `
+const firstCursors = (condition: string, lock = '') => `
   select s.id, s.name, s.version, s.job, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
     c.decided_through, c.has_requests, c.counted, s.zone_data, s.ctid as place, c.place as cursor_place, ${NOW} as now
   from (
     select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted, ctid as place
     from {schema}.cursors
-    where wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and next_at is not null and kind = any($3)
-      and (provider is null or provider = any($4))
+    where ${condition} and next_at is not null and kind = any($3)
     order by wake_at, schedule_id
     limit $2
-    for update skip locked
+    ${lock}
   ) as c
-  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`,
+  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
+
+const LOCK_DUE_SCHEDULES = often(
+  'due schedules',
+  firstCursors(
+    `wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and (provider is null or provider = any($4))`,
+    'for update skip locked',
+  ),
+)
+
+const READ_COMING = often(
+  'coming schedules',
+  firstCursors(
+    `wake_at > (select ${NOW}) and wake_at <= (select ${NOW} + $4::float8 * interval '1 millisecond')
+      and next_at = wake_at and provider is null and not has_requests`,
+  ),
 )
 
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */

@@ -44,14 +44,42 @@ export async function recordDue(
   planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
   channel: string | null,
 ): Promise<string[]> {
-  const places = [
-    planned.map(({ schedule }) => schedule.place),
-    planned.map(({ schedule }) => schedule.cursor_place),
-  ] as const
-  const { created, isWhole } = await record(session, RECORD_DUE, { planned, channel, places })
+  const { created, isWhole } = await record(session, RECORD_DUE, {
+    planned,
+    channel,
+    places: placesOf(planned),
+  })
   if (!isWhole) throw new Overtaken()
   return created
 }
+
+/** A plan that was made before its plan time, and until when it is the one that a tick would make. */
+export interface PlannedAhead extends PlannedSchedule {
+  schedule: PlannedSchedule['schedule'] & Pick<DueSchedule, 'place' | 'cursor_place'>
+  goodUntil: Instant
+}
+
+/**
+ * The same for schedules that were planned before they were due, and that nobody has locked: the statement locks those that are as they were read,
+ * due by now, and not yet so late that something else would become of them. All others are left to the next tick. Throws as `recordDue` does where a run
+ * is there already.
+ */
+export async function recordAhead(
+  session: Session,
+  planned: readonly PlannedAhead[],
+  channel: string | null,
+): Promise<string[]> {
+  const { created } = await record(session, RECORD_AHEAD, { planned, channel, places: placesOf(planned) }, [
+    planned.map(({ goodUntil }) => goodUntil),
+  ])
+  return created
+}
+
+const placesOf = (planned: readonly { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> }[]) =>
+  [
+    planned.map(({ schedule }) => schedule.place),
+    planned.map(({ schedule }) => schedule.cursor_place),
+  ] as const
 
 class Overtaken extends Error {}
 
@@ -72,6 +100,7 @@ async function record(
     channel: string | null
     places: readonly [readonly (string | null)[], readonly (string | null)[]]
   },
+  more: readonly (readonly Instant[])[] = [],
 ): Promise<{ created: string[]; isWhole: boolean }> {
   const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
   const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
@@ -96,6 +125,7 @@ async function record(
     skips.map(({ skip }) => skip.first),
     skips.map(({ skip }) => skip.last),
     skips.map(({ skip }) => skip.reason),
+    ...more,
   ])
   const refused = new Set(rows.map(({ id }) => id))
   return {
@@ -152,16 +182,43 @@ const IS_NEW = 'not exists (select from {schema}.runs_asked as known where known
  */
 const isAmong = (ids: string) => `(p.id in (${ids})) is true`
 
-/** `created` names those of `planned` that are new, of schedules that allow overlap. */
-const recording = ({ found, conflict, created }: { found: string; conflict: string; created: string }) => `
-  with clock as materialized (select ${NOW} as now),
+const PLANS = [
+  '$3::uuid[]',
+  '$4::int[]',
+  '$5::float8[]',
+  '$6::float8[]',
+  '$7::float8[]',
+  '$8::float8[]',
+  '$9::tid[]',
+  '$10::tid[]',
+]
+const PLAN = 'id, version, cursor, next_at, wake_at, decided_through, place, cursor_place'
+
+/** Found as it was read, by where the rows lie. */
+const IN_PLACE = ' and s.ctid = plan.place and c.ctid = plan.cursor_place'
+
+interface Recording {
+  /** What is to be recorded, with the columns of `PLAN`, and a part of the statement that it needs. */
+  plans?: { from: string; part: string }
+  found: string
+  conflict: string
+  /** Names those of `planned` that are new, of schedules that allow overlap. */
+  created: string
+}
+
+const recording = ({
+  plans = { from: `${many(...PLANS)} as plan (${PLAN})`, part: '' },
+  found,
+  conflict,
+  created,
+}: Recording) => `
+  with clock as materialized (select ${NOW} as now),${plans.part}
   moved as (
     update {schema}.cursors as c
     set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
       decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
       counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
-    from ${many('$3::uuid[]', '$4::int[]', '$5::float8[]', '$6::float8[]', '$7::float8[]', '$8::float8[]', '$9::tid[]', '$10::tid[]')}
-      as plan (id, version, cursor, next_at, wake_at, decided_through, place, cursor_place)
+    from ${plans.from}
     join {schema}.schedules as s on s.id = plan.id
     where c.schedule_id = plan.id and c.version = plan.version
       and c.next_at is not distinct from ${instantAt('plan.cursor')}${found}
@@ -251,11 +308,20 @@ const RECORD_PLANS = often(
   }),
 )
 /** All of them are new, or none is written: there is nothing to look up. */
-const RECORD_DUE = often(
-  'record due occurrences',
-  recording({
-    found: ' and s.ctid = plan.place and c.ctid = plan.cursor_place',
-    conflict: '',
-    created: ` where p.overlap = 'allow'`,
-  }),
+const ALL_NEW = { found: IN_PLACE, conflict: '', created: ` where p.overlap = 'allow'` }
+const RECORD_DUE = often('record due occurrences', recording(ALL_NEW))
+
+/** Never early, and never another plan than a tick would make now; whoever is locked is somebody else's, or is just being changed. */
+const READY = `
+  ready as materialized (
+    select plan.*
+    from clock cross join ${many(...PLANS, '$22::float8[]')} as plan (${PLAN}, good_until)
+    join {schema}.cursors as c on c.ctid = plan.cursor_place
+    where c.schedule_id = plan.id and c.version = plan.version and c.next_at = ${instantAt('plan.cursor')} and not c.has_requests
+      and clock.now >= ${instantAt('plan.cursor')} and clock.now < ${instantAt('plan.good_until')}
+    for update of c skip locked
+  ),`
+const RECORD_AHEAD = often(
+  'record occurrences planned ahead',
+  recording({ ...ALL_NEW, plans: { from: 'ready as plan', part: READY } }),
 )

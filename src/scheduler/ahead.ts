@@ -1,0 +1,102 @@
+import { isOlder } from '../client/zone-data.js'
+import { monotonicMs } from '../clock.js'
+import { onTimeUntil, RUNS_AT_ONCE } from '../schedules/plan.js'
+import { newestOf } from '../store/front.js'
+import { type DueSchedule, readComing } from '../store/queries/planning.js'
+import { type PlannedAhead, recordAhead } from '../store/queries/recording.js'
+import { isRefusal } from '../store/refusal.js'
+import type { Instant } from '../time/instant.js'
+import { TIMING_KINDS } from '../time/timing.js'
+import { type CreatedRun, createdOf, planDue, type TickParts } from './tick.js'
+
+/**
+ * Plans that are made before they are due.
+ *
+ * Most schedules are on time, and then there is one plan time to run and nothing else to decide. So they are read and planned shortly before, and
+ * when their time has come one statement records them: nothing is locked, read or planned while handlers are waited for. It holds each plan
+ * against the schedule as it then is, and writes only what a tick would write (`recordAhead`). Whatever it leaves is due, and the next tick
+ * takes it: plans may be late, or lost with their process, and nothing follows from it.
+ */
+export interface Ahead {
+  /** Reads and plans what comes due within so many milliseconds. */
+  look(withinMs: number): Promise<void>
+  /** Whether anything is planned. */
+  hasPlans(): boolean
+  /** Records what was planned and is due, and forgets all of it. `tell` hears of each batch. Returns up to where it went. */
+  fire(tell: (batch: AheadBatch) => void): Promise<Instant | null>
+}
+
+interface AheadBatch {
+  schedules: number
+  created: CreatedRun[]
+  durationMs: number
+}
+
+type Planned = PlannedAhead & { schedule: DueSchedule }
+
+export function createAhead(
+  { store, calls, expectLots, zoneData }: TickParts,
+  { batch, firstBatch }: { batch: number; firstBatch: number },
+): Ahead {
+  let plans: readonly Planned[] = []
+
+  /** Null for whatever has more to it than its runs: a tick sees to that. */
+  function planFor(schedule: DueSchedule, mostRuns: number): Planned | null {
+    const { policies, next_at } = schedule
+    const planTime = next_at!.getTime()
+    if (policies.overlap === 'replace' || isOlder({ ...schedule, state: 'active' }, zoneData)) return null
+    const plan = planDue(schedule, planTime, { requests: undefined, provided: undefined, mostRuns })
+    const { runs, skips, nextAt } = plan
+    if (runs.length === 0 || runs.length > mostRuns || skips.length > 0 || nextAt === null) return null
+    return {
+      schedule,
+      plan,
+      wakeAt: nextAt,
+      goodUntil: Math.min(onTimeUntil(policies, planTime), nextAt),
+    }
+  }
+
+  /** Of those that cannot be planned the tick tells, and sets them aside. */
+  function tryPlanFor(schedule: DueSchedule, mostRuns: number): Planned | null {
+    try {
+      return planFor(schedule, mostRuns)
+    } catch {
+      return null
+    }
+  }
+
+  return {
+    hasPlans: () => plans.length > 0,
+    async look(withinMs) {
+      const coming = await readComing(store, { kinds: TIMING_KINDS, limit: batch, withinMs })
+      let mostRuns = RUNS_AT_ONCE
+      plans = coming.flatMap((schedule) => {
+        const planned = tryPlanFor(schedule, mostRuns)
+        mostRuns -= planned?.plan.runs.length ?? 0
+        return planned ?? []
+      })
+    },
+    async fire(tell) {
+      const fired = plans
+      plans = []
+      let size = firstBatch
+      for (let first = 0; first < fired.length; first += size, size *= 2) {
+        const part = fired.slice(first, first + size)
+        if (part.length > 1) expectLots()
+        const startedMs = monotonicMs()
+        const record = calls.around(
+          (channel) => recordAhead(store, part, channel),
+          (created) => created.length > 0,
+        )
+        const created = await record.catch((error) => {
+          // A run that is there already, or what cannot be stored: the tick finds out which.
+          if (isRefusal(error)) return []
+          throw error
+        })
+        const durationMs = monotonicMs() - startedMs
+        tell({ schedules: part.length, created: createdOf(part, created), durationMs })
+      }
+      return newestOf(fired.map(({ schedule }) => schedule.wake_at))
+    },
+  }
+}
