@@ -5,6 +5,8 @@
  *     npm run bench:running             a table of 1,000,000 schedules
  *     npm run bench:running -- --quick  small enough for the tests
  *
+ * Beside it the same by hand, in turns: what the machine and the server take at least.
+ *
  * PostgreSQL from npm, fsync and synchronous_commit on; processes as users start them, from the compiled package. With PgBouncer on
  * the PATH the killed worker is behind one as well, where nobody can see that its session has ended.
  */
@@ -28,7 +30,7 @@ export interface RunningSize {
   together: number
   /** Due at one instant, and followed until the last has ended. */
   herd: number
-  /** Due one after another, ten a second. */
+  /** Due one after another, ten a second, in each round. */
   trickle: number
   hasPooler: boolean
   /** How long before they are due schedules are put. */
@@ -41,7 +43,7 @@ export const FULL: RunningSize = {
   rounds: 5,
   together: 1_000,
   herd: 20_000,
-  trickle: 300,
+  trickle: 100,
   hasPooler: true,
   leadMs: 2_000,
 }
@@ -67,17 +69,19 @@ export async function benchRunning(size: RunningSize, print: (line: string) => v
     await fill(escapement.database, 'customer', size.schedules, new Date('2036-01-01T00:00:00Z'))
     print(`${inEnglish(size.schedules)} schedules in the table`)
     // One process for both: how late handlers begin is that of one that has been running for a while.
-    const system = await startRunning(server.url)
-    const rates = await through(escapement, system, size)
-    print(
-      `${inEnglish(size.herd)} due at once, fired, claimed and completed by one process: ${spread(rates)} runs/s`,
-    )
-    print(await lateness(escapement, system, size))
-    await system.stop()
+    const systems = [await openOurs(escapement, server.url), await openByHand(escapement, server.url)]
+    const rates = await through(systems, size)
+    for (const [index, { name }] of systems.entries()) {
+      print(
+        `${inEnglish(size.herd)} due at once, fired, claimed and completed by one process${name}: ${spread(rates[index]!)} runs/s`,
+      )
+    }
+    print(await lateness(systems, size))
+    for (const { process } of systems) await process.stop()
     print(await idle(escapement, server.url, size))
     print(`a worker with 10 runs is killed: ${await recovery(escapement, server.url, size.rounds)}`)
     if (size.hasPooler) print(await recoveryBehindPooler(escapement, server.url))
-    return middle(rates)
+    return middle(rates[0]!)
   } finally {
     await escapement.close()
     await server.remove()
@@ -104,75 +108,153 @@ async function fill(database: Escapement['database'], name: string, count: numbe
   await database.query('vacuum analyze escapement.schedules, escapement.cursors')
 }
 
-/** From a plan time until the last of a herd has its outcome recorded, with one process that has all roles: runs a second. */
-async function through(
-  { database }: Escapement,
-  system: RunningProcess,
-  { herd, rounds, leadMs }: RunningSize,
-): Promise<number[]> {
-  const rates: number[] = []
-  for (let round = 0; round < rounds; round++) {
-    // Late enough that the table is filled by then.
-    const at = new Date(Date.now() + leadMs + herd / 4)
-    await fill(database, `herd-${round}`, herd, at)
-    if (at.getTime() < Date.now()) throw new Error('the herd was due before it was there')
-    const ended = `select count(*)::float8 as value from escapement.runs_ended where finished_at >= '${at.toISOString()}'`
-    while ((await number(database, ended)) < herd) await sleep(200)
-    const took = `select extract(epoch from max(finished_at) - '${at.toISOString()}')::float8 as value from escapement.runs_ended`
-    rates.push(herd / (await number(database, took)))
-    system.takeBegun()
-  }
-  return rates
+/** One process that fires and works, and how it is given something to do. */
+interface System {
+  /** What stands beside its figures. */
+  name: string
+  process: RunningProcess
+  /** So many, all due at one instant. */
+  fill(name: string, count: number, at: Date): Promise<void>
+  /** One for each of these instants, a day apart from then on. */
+  put(instants: readonly number[]): Promise<void>
+  /** The same, with nothing after it; null where there is no such thing. */
+  putSingle: ((instants: readonly number[]) => Promise<void>) | null
+  /** Seconds from then until the last one since has its outcome; NaN as long as fewer than `count` have. */
+  secondsUntilEnd(at: Date, count: number): Promise<number>
 }
 
-/** From the plan time to the start of the handler, with one process that has all roles. */
-async function lateness(escapement: Escapement, system: RunningProcess, size: RunningSize): Promise<string> {
-  const fire = async (instants: readonly number[], about: (at: Date) => object): Promise<number[]> => {
+const endedSince =
+  (table: string) =>
+  ({ database }: Escapement, at: Date, count: number) =>
+    number(
+      database,
+      `select case when count(*) >= ${count} then extract(epoch from max(finished_at) - '${at.toISOString()}') else 'NaN' end::float8 as value
+     from ${table} where finished_at >= '${at.toISOString()}'`,
+    )
+
+async function openOurs(escapement: Escapement, url: string): Promise<System> {
+  const sync = async (instants: readonly number[], about: (at: Date) => object) => {
     const definitions = instants.map((at, index) => [
       `late:${at}:${index}`,
       { job: 'noop', ...about(new Date(at)) },
     ])
     await escapement.schedules.sync(Object.fromEntries(definitions))
-    if (Math.min(...instants) <= Date.now()) throw new Error('they were due before they were there')
-    await sleep(Math.max(...instants) - Date.now())
-    const begun = []
-    while (begun.length < instants.length) {
-      await sleep(50)
-      begun.push(...system.takeBegun())
-    }
-    return begun.map(({ at, planTime }) => at - planTime!)
   }
-  const daily = (at: Date) => ({ timing: every('24 hours', { anchor: at.toISOString() }) })
-  const single = (at: Date) => ({ timing: once(at), deleteWhenDone: true })
+  const ended = endedSince('escapement.runs_ended')
+  return {
+    name: '',
+    process: await startRunning(url),
+    fill: (name, count, at) => fill(escapement.database, name, count, at),
+    put: (instants) => sync(instants, (at) => ({ timing: every('24 hours', { anchor: at.toISOString() }) })),
+    putSingle: (instants) => sync(instants, (at) => ({ timing: once(at), deleteWhenDone: true })),
+    secondsUntilEnd: (at, count) => ended(escapement, at, count),
+  }
+}
+
+async function openByHand(escapement: Escapement, url: string): Promise<System> {
+  const { database } = escapement
+  for (const statement of [
+    'create schema by_hand',
+    `create table by_hand.cursors (id uuid primary key default gen_random_uuid(), next_at timestamptz(3) not null, input jsonb not null)`,
+    'create index on by_hand.cursors (next_at)',
+    `create table by_hand.runs (id uuid primary key default gen_random_uuid(), schedule_id uuid not null, plan_time timestamptz(3) not null,
+       input jsonb not null, state text not null, started_at timestamptz(3), finished_at timestamptz(3))`,
+    `create index on by_hand.runs (plan_time) where state = 'pending'`,
+  ]) {
+    await database.query(statement)
+  }
+  const insert = async (instants: readonly number[]) => {
+    await database.query(
+      `insert into by_hand.cursors (next_at, input)
+       select to_timestamp(at / 1000), jsonb_build_object('customer', 1, 'report', repeat('x', 100)) from unnest($1::float8[]) as at`,
+      [instants],
+    )
+    await database.query(`select pg_notify('by_hand_cursors', '')`)
+  }
+  const ended = endedSince('by_hand.runs')
+  return {
+    name: ', by hand',
+    process: await startRunning(url, { of: 'by hand' }),
+    async fill(_, count, at) {
+      await insert(Array.from({ length: count }, () => at.getTime()))
+      await database.query('vacuum analyze by_hand.cursors, by_hand.runs')
+    },
+    put: insert,
+    putSingle: null,
+    secondsUntilEnd: (at, count) => ended(escapement, at, count),
+  }
+}
+
+/** From a plan time until the last of a herd has its outcome recorded, with one process that has all roles: runs a second. */
+async function through(
+  systems: readonly System[],
+  { herd, rounds, leadMs }: RunningSize,
+): Promise<number[][]> {
+  const rates: number[][] = systems.map(() => [])
+  for (let round = 0; round < rounds; round++) {
+    for (const [index, { process, fill, secondsUntilEnd }] of systems.entries()) {
+      // Late enough that the table is filled by then.
+      const at = new Date(Date.now() + leadMs + herd / 4)
+      await fill(`herd-${round}`, herd, at)
+      if (at.getTime() < Date.now()) throw new Error('the herd was due before it was there')
+      // Counting them in the database would take part of what is measured.
+      await allBegun(process, herd)
+      let seconds = Number.NaN
+      while (Number.isNaN(seconds)) {
+        await sleep(50)
+        seconds = await secondsUntilEnd(at, herd)
+      }
+      rates[index]!.push(herd / seconds)
+    }
+  }
+  return rates
+}
+
+/** Milliseconds from the plan times to the handlers, once so many have begun. */
+async function allBegun(process: RunningProcess, count: number): Promise<number[]> {
+  const late: number[] = []
+  while (late.length < count) {
+    await sleep(50)
+    late.push(...process.takeBegun().map(({ at, planTime }) => at - planTime!))
+  }
+  return late
+}
+
+/** From the plan time to the start of the handler, with one process that has all roles. */
+async function lateness(systems: readonly System[], size: RunningSize): Promise<string> {
   const soon = () => Date.now() + size.leadMs
-  const fireTogether = async (about: (at: Date) => object) => {
-    const late: number[] = []
-    for (let round = 0; round < size.rounds; round++) {
-      const at = soon()
-      late.push(
-        ...(await fire(
-          Array.from({ length: size.together }, () => at),
-          about,
-        )),
-      )
-    }
-    return late
+  const fire = async (
+    { process }: System,
+    put: (instants: readonly number[]) => Promise<void>,
+    instants: readonly number[],
+  ) => {
+    await put(instants)
+    if (Math.min(...instants) <= Date.now()) throw new Error('they were due before they were there')
+    return allBegun(process, instants.length)
   }
-  await fire([soon()], daily)
-  const herds = await fireTogether(daily)
-  const singles = await fireTogether(single)
-  const start = soon()
-  const trickle = await fire(
-    Array.from({ length: size.trickle }, (_, index) => start + index * 100),
-    daily,
-  )
-  const line = (values: readonly number[]) =>
-    `p50 ${inEnglish(percentile(values, 0.5))} ms, p99 ${inEnglish(percentile(values, 0.99))} ms`
-  return [
-    `plan time to handler, ${inEnglish(size.together)} due at once: ${line(herds)}`,
-    `plan time to handler, ${inEnglish(size.together)} due once, and then deleted: ${line(singles)}`,
-    `plan time to handler, 10 due each second: ${line(trickle)}`,
-  ].join('\n')
+  const together = (at: number) => Array.from({ length: size.together }, () => at)
+  const trickle = (from: number) => Array.from({ length: size.trickle }, (_, index) => from + index * 100)
+  const lines: string[] = []
+  const tell = (what: string, late: readonly number[]) =>
+    lines.push(
+      `plan time to handler, ${what}: p50 ${inEnglish(percentile(late, 0.5))} ms, p99 ${inEnglish(percentile(late, 0.99))} ms`,
+    )
+  const herds: number[][] = systems.map(() => [])
+  const singles: number[] = []
+  const trickles: number[][] = systems.map(() => [])
+  for (const system of systems) await fire(system, system.put, [soon()])
+  for (let round = 0; round < size.rounds; round++) {
+    for (const [index, system] of systems.entries()) {
+      herds[index]!.push(...(await fire(system, system.put, together(soon()))))
+      if (system.putSingle) singles.push(...(await fire(system, system.putSingle, together(soon()))))
+      trickles[index]!.push(...(await fire(system, system.put, trickle(soon()))))
+    }
+  }
+  for (const [index, { name }] of systems.entries())
+    tell(`${inEnglish(size.together)} due at once${name}`, herds[index]!)
+  tell(`${inEnglish(size.together)} due once, and then deleted`, singles)
+  for (const [index, { name }] of systems.entries()) tell(`10 due each second${name}`, trickles[index]!)
+  return lines.join('\n')
 }
 
 /** One process with all roles, when nothing is due for long. */

@@ -23,7 +23,7 @@ export interface RunningProcess {
   stop(): Promise<void>
 }
 
-const PROGRAM = fileURLToPath(new URL('./process.mjs', import.meta.url))
+const PROGRAMS = { ours: './process.mjs', 'by hand': './by-hand.mjs' }
 
 const running = new Set<ChildProcess>()
 process.once('exit', () => {
@@ -32,9 +32,10 @@ process.once('exit', () => {
 
 export async function startRunning(
   url: string,
-  { concurrency = 1_000, roles = [] as readonly string[] } = {},
+  { concurrency = 1_000, roles = [] as readonly string[], of = 'ours' as keyof typeof PROGRAMS } = {},
 ): Promise<RunningProcess> {
-  const child = spawn(process.execPath, [PROGRAM, url, String(concurrency), ...roles], {
+  const program = fileURLToPath(new URL(PROGRAMS[of], import.meta.url))
+  const child = spawn(process.execPath, [program, url, String(concurrency), ...roles], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })
