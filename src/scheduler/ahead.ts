@@ -4,10 +4,10 @@ import { onTimeUntil, RUNS_AT_ONCE } from '../schedules/plan.js'
 import { newestOf } from '../store/front.js'
 import { type DueSchedule, readComing } from '../store/queries/planning.js'
 import { type PlannedAhead, recordAhead } from '../store/queries/recording.js'
-import { isRefusal } from '../store/refusal.js'
+import { isContended, isRefusal } from '../store/refusal.js'
 import type { Instant } from '../time/instant.js'
 import { TIMING_KINDS } from '../time/timing.js'
-import { type CreatedRun, createdOf, planDue, type TickParts } from './tick.js'
+import { type CreatedRun, createdOf, mayMakeLots, planDue, type TickParts } from './tick.js'
 
 /**
  * Plans that are made before they are due.
@@ -18,16 +18,18 @@ import { type CreatedRun, createdOf, planDue, type TickParts } from './tick.js'
  * takes it: plans may be late, or lost with their process, and nothing follows from it.
  */
 export interface Ahead {
-  /** Reads and plans what comes due within so many milliseconds. */
-  look(withinMs: number): Promise<void>
+  /** Reads and plans what comes due within so many milliseconds, of so many schedules at most. */
+  look(withinMs: number, limit: number): Promise<void>
   /** Whether anything is planned. */
   hasPlans(): boolean
-  /** Records what was planned and is due, and forgets all of it. `tell` hears of each batch. Returns up to where it went. */
-  fire(tell: (batch: AheadBatch) => void): Promise<Instant | null>
+  /** Records what was planned and is due, and forgets all of it. `tell` hears of each batch. */
+  fire(tell: (batch: AheadBatch) => void): Promise<void>
 }
 
 interface AheadBatch {
+  /** How many were decided, and up to where all of them were; null where some were left. */
   schedules: number
+  newest: Instant | null
   created: CreatedRun[]
   durationMs: number
 }
@@ -36,7 +38,7 @@ type Planned = PlannedAhead & { schedule: DueSchedule }
 
 export function createAhead(
   { store, calls, expectLots, zoneData }: TickParts,
-  { batch, firstBatch }: { batch: number; firstBatch: number },
+  { firstBatch }: { firstBatch: number },
 ): Ahead {
   let plans: readonly Planned[] = []
 
@@ -67,8 +69,8 @@ export function createAhead(
 
   return {
     hasPlans: () => plans.length > 0,
-    async look(withinMs) {
-      const coming = await readComing(store, { kinds: TIMING_KINDS, limit: batch, withinMs })
+    async look(withinMs, limit) {
+      const coming = await readComing(store, { kinds: TIMING_KINDS, limit, withinMs })
       let mostRuns = RUNS_AT_ONCE
       plans = coming.flatMap((schedule) => {
         const planned = tryPlanFor(schedule, mostRuns)
@@ -82,21 +84,24 @@ export function createAhead(
       let size = firstBatch
       for (let first = 0; first < fired.length; first += size, size *= 2) {
         const part = fired.slice(first, first + size)
-        if (part.length > 1) expectLots()
+        if (mayMakeLots(part)) expectLots()
         const startedMs = monotonicMs()
         const record = calls.around(
           (channel) => recordAhead(store, part, channel),
-          (created) => created.length > 0,
+          ({ created }) => created.length > 0,
         )
-        const created = await record.catch((error) => {
-          // A run that is there already, or what cannot be stored: the tick finds out which.
-          if (isRefusal(error)) return []
+        const { created, moved } = await record.catch((error) => {
+          // A run that is there already, what cannot be stored, or somebody in the way: the tick finds out which.
+          if (isRefusal(error) || isContended(error)) return { created: [], moved: 0 }
           throw error
         })
-        const durationMs = monotonicMs() - startedMs
-        tell({ schedules: part.length, created: createdOf(part, created), durationMs })
+        tell({
+          schedules: moved,
+          newest: moved === part.length ? newestOf(part.map(({ schedule }) => schedule.wake_at)) : null,
+          created: createdOf(part, created),
+          durationMs: monotonicMs() - startedMs,
+        })
       }
-      return newestOf(fired.map(({ schedule }) => schedule.wake_at))
     },
   }
 }

@@ -57,6 +57,8 @@ const FIRST_BATCH = 100
 const LOOK_AHEAD_MS = 250
 /** Of what is due with the first one, or hardly later. */
 const TOGETHER_MS = 2
+/** While nothing is fired by ticks, each of which does. */
+const END_PAUSES_EVERY_MS = 1_000
 const FIRST_BUSY_MS = 20
 const MAX_BUSY_MS = 1_000
 const FIRST_BACKOFF_MS = 100
@@ -113,9 +115,10 @@ export function createScheduler(parts: {
   const maxSleepMs = longestSleepMs(store.database)
   const providers = createProviders(jobs, clock, wait.wake)
   const front = createFront(litterIn(store.database))
-  const ahead = createAhead(parts, { batch, firstBatch: FIRST_BATCH })
-  /** For when that was last looked for. */
+  const ahead = createAhead(parts, { firstBatch: FIRST_BATCH })
+  /** When what was looked for last is due. */
   let aheadForMs = Number.NEGATIVE_INFINITY
+  let endPausesAtMs = Number.NEGATIVE_INFINITY
   /** How many schedules a batch takes at the moment. */
   let reach = batch
   let stopping = false
@@ -129,14 +132,13 @@ export function createScheduler(parts: {
   const localProviders = () => jobs.all().flatMap(({ name, scopes }) => (scopes ? [name] : []))
 
   async function tickOnce(patienceMs: number, options?: BatchOptions): Promise<TickReport> {
-    const ended = await resumeEnded(
-      verbParts,
-      { limit: batch, ask: (wanted) => ask(wanted, patienceMs) },
-      logger,
-    )
+    const ended = await endPauses(patienceMs)
     const report = await tickBatch(patienceMs, options)
     return { ...report, due: Math.max(report.due, ended) }
   }
+
+  const endPauses = (patienceMs: number) =>
+    resumeEnded(verbParts, { limit: batch, ask: (wanted) => ask(wanted, patienceMs) }, logger)
 
   async function tickBatch(
     patienceMs: number,
@@ -153,23 +155,43 @@ export function createScheduler(parts: {
     return report
   }
 
-  async function fireAhead(): Promise<void> {
-    const newest = await ahead.fire(({ schedules, created, durationMs }) => {
-      tellRuns(bus, created)
-      bus.emit('scheduler.ticked', { durationMs, schedules, runs: created.length })
-    })
-    front.reached(newest)
+  const isAheadDue = () => ahead.hasPlans() && clock.elapsedMs() >= aheadForMs - TOGETHER_MS
+
+  /** Returns whether a tick is needed, as the database has cut this off. */
+  async function fireAhead(): Promise<boolean> {
+    try {
+      await ahead.fire(({ schedules, newest, created, durationMs }) => {
+        front.reached(newest)
+        tellRuns(bus, created)
+        bus.emit('scheduler.ticked', { durationMs, schedules, runs: created.length })
+      })
+    } catch (error) {
+      if (!isCutOff(error) || reach === 1) throw error
+      reach = Math.ceil(reach / 2)
+      logger.warn(
+        { err: error, schedules: reach },
+        'what was planned ahead was cut off, and is left to ticks',
+      )
+      return true
+    }
+    // Those of schedules that others provide for: the look for what is due next passes them over.
+    if (clock.elapsedMs() >= endPausesAtMs) {
+      endPausesAtMs = clock.elapsedMs() + END_PAUSES_EVERY_MS
+      await endPauses(PROVIDER_PATIENCE_MS)
+    }
+    return false
   }
 
   /** Plans what is due in `ms`, and sleeps until then. Resolves to whether it was woken. */
   async function sleepUntilDue(ms: number): Promise<boolean> {
-    const startedMs = clock.elapsedMs()
+    const passedMs = stopwatch(clock)
+    const dueMs = clock.elapsedMs() + ms
     // Whoever is woken again and again meanwhile has planned it already.
-    if (!ahead.hasPlans() || Math.abs(startedMs + ms - aheadForMs) > TOGETHER_MS) {
-      aheadForMs = startedMs + ms
-      await ahead.look(ms + TOGETHER_MS)
+    if (!ahead.hasPlans() || Math.abs(dueMs - aheadForMs) > TOGETHER_MS) {
+      aheadForMs = dueMs
+      await ahead.look(ms + TOGETHER_MS, Math.min(batch, reach))
     }
-    const leftMs = startedMs + ms - clock.elapsedMs()
+    const leftMs = ms - passedMs()
     return leftMs > 0 && (await wait.sleep(leftMs))
   }
 
@@ -257,9 +279,9 @@ export function createScheduler(parts: {
         minutes.look()
         const hasMoreUpkeep = await upkeep.step()
         pulse.beat()
-        if (isDue && ahead.hasPlans()) {
-          await fireAhead()
-          isDue = false
+        if (isDue && isAheadDue()) {
+          isDue = await fireAhead()
+          if (isDue) continue
         } else if (isDue) await tickWhileDue()
         if (hasMoreUpkeep) {
           isDue = true
@@ -269,7 +291,8 @@ export function createScheduler(parts: {
         const since = front.since()
         const startedMs = monotonicMs()
         const wakeMs = (await msUntilWake(store, { ...takeable(), since })) ?? Number.POSITIVE_INFINITY
-        front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        // One that found something due leads to a tick, which has to look as far.
+        if (wakeMs > 0) front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
         // Nothing else need have asked the database for anything.
         backoffMs = FIRST_BACKOFF_MS
         pulse.passed(0)
@@ -317,6 +340,12 @@ export function createScheduler(parts: {
       loop = undefined
     },
   }
+}
+
+/** What has passed since now by the clock that sleeps go by: one that a test sets stands still. */
+function stopwatch(clock: Clock): () => number {
+  const [startedAt, startedMs] = [clock.now(), clock.elapsedMs()]
+  return () => (startedAt === null ? clock.elapsedMs() - startedMs : clock.now()! - startedAt)
 }
 
 function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport): void {

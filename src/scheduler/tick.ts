@@ -130,7 +130,7 @@ async function tickIn(
       }
     }
     const replaced = await replaceRuns(session, store.channel, planned)
-    if (planned.length > 1) expectLots()
+    if (mayMakeLots(planned)) expectLots()
     // Rows that got newer zone data lie elsewhere now.
     const record = due === locked.due ? recordLocked : recordPlans
     const created = planned.length > 0 ? await record(session, planned, channel) : []
@@ -150,6 +150,11 @@ async function tickIn(
       replaced,
     }
   })
+}
+
+/** Runs that are planned together may be claimed together. */
+export function mayMakeLots(planned: readonly PlannedSchedule[]): boolean {
+  return planned.length > 1 || planned.some(({ plan }) => plan.runs.length > 1)
 }
 
 /** Those of the planned runs that are new. */

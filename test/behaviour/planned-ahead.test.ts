@@ -1,7 +1,15 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createEscapement, every, once, type ScheduleDefinition } from '../../src/index.js'
+import {
+  createEscapement,
+  type EscapementOptions,
+  every,
+  once,
+  type ScheduleDefinition,
+} from '../../src/index.js'
+import { createManualClock } from '../../src/testing/manual-clock.js'
 import { AT, DUE, planned } from '../support/ahead.js'
-import { alteredDatabase } from '../support/database.js'
+import { alteredDatabase, sharedDatabase } from '../support/database.js'
 import { useSchema } from '../support/schema.js'
 
 const CLEAN = { missing: [], double: [], unexpected: [] }
@@ -14,7 +22,7 @@ describe('what was planned ahead', () => {
     expect(await fireAt(DUE)).toEqual([[1, 1]])
     expect(ahead.hasPlans()).toBe(false)
     // Another scheduler had planned the same.
-    expect(await fireAt(DUE, other)).toEqual([[1, 0]])
+    expect(await fireAt(DUE, other)).toEqual([[0, 0]])
     expect(await h.planTimes('s')).toEqual([DUE])
     expect((await h.schedules.get('s')).nextAt).toEqual(new Date('2026-03-01T00:02:00Z'))
     await h.advance('1 minute')
@@ -24,7 +32,7 @@ describe('what was planned ahead', () => {
 
   it('is not recorded a millisecond early', async () => {
     const { h, fireAt } = await planned()
-    expect(await fireAt('2026-03-01T00:00:59.999Z')).toEqual([[1, 0]])
+    expect(await fireAt('2026-03-01T00:00:59.999Z')).toEqual([[0, 0]])
     expect(await h.planTimes('s')).toEqual([])
     await h.advance('1ms')
     expect(await h.planTimes('s')).toEqual([DUE])
@@ -42,7 +50,7 @@ describe('what was planned ahead', () => {
     const inTime = await planned(definition)
     expect(await inTime.fireAt(last)).toEqual([[1, 1]])
     const tooLate = await planned({ ...definition, catchUp: 'none' })
-    expect(await tooLate.fireAt(late)).toEqual([[1, 0]])
+    expect(await tooLate.fireAt(late)).toEqual([[0, 0]])
     await tooLate.h.advance('0s')
     expect(await tooLate.h.escapement.audit()).toMatchObject(CLEAN)
   })
@@ -56,7 +64,7 @@ describe('what was planned ahead', () => {
   ])('is not recorded for a schedule that was %s meanwhile', async (_, change) => {
     const { h, fireAt } = await planned()
     await change(h)
-    expect(await fireAt(DUE)).toEqual([[1, 0]])
+    expect(await fireAt(DUE)).toEqual([[0, 0]])
     expect((await h.runs.search()).runs).toEqual([])
   })
 
@@ -71,8 +79,8 @@ describe('what was planned ahead', () => {
       [new Date(DUE), new Date(AT), id],
     )
     clock.set(AT)
-    await ahead.look(120_000)
-    expect(await fireAt('2026-03-01T00:01:01.000Z')).toEqual([[3, 0]])
+    await ahead.look(120_000, 1_000)
+    expect(await fireAt('2026-03-01T00:01:01.000Z')).toEqual([[0, 0]])
     await h.advance('1 minute')
     for (const name of names) expect(await h.planTimes(name)).toEqual([DUE, '2026-03-01T00:02:00.000Z'])
   })
@@ -95,7 +103,7 @@ describe('what was planned ahead', () => {
     ] as const) {
       const { h, ahead, fireAt } = await planned({ overlap })
       await h.schedules.trigger('s')
-      await ahead.look(30_000)
+      await ahead.look(30_000, 1_000)
       await fireAt(DUE)
       const occurrences = await h.schedules.occurrences('s', { from: DUE, to: '2026-03-01T00:01:30Z' })
       expect(occurrences.map((one) => one.disposition)).toEqual([disposition])
@@ -116,14 +124,19 @@ describe('what was planned ahead', () => {
   })
 })
 
-it('a scheduler that runs records what is on time without locking or reading it first', async () => {
+/** A scheduler that runs by the real time, whose statements can be refused, and what it says. */
+async function running(options: EscapementOptions = {}, refuse: (purpose: string) => void = () => {}) {
   const purposes: string[] = []
+  const logged: string[] = []
+  const log = (_: object, message: string) => void logged.push(message)
   const heard = (text: string) => {
     const purpose = /escapement: ([^*]+) \*/.exec(text)?.[1]
-    if (purpose !== undefined) purposes.push(purpose)
+    if (purpose === undefined) return
+    purposes.push(purpose)
+    refuse(purpose)
   }
   const database = await alteredDatabase((shared) => ({
-    query: (text, params) => {
+    query: async (text, params) => {
       heard(text)
       return shared.query(text, params)
     },
@@ -131,23 +144,76 @@ it('a scheduler that runs records what is on time without locking or reading it 
       shared.transaction((tx) =>
         work({
           script: (text) => tx.script(text),
-          query: (text, params) => {
+          query: async (text, params) => {
             heard(text)
             return tx.query(text, params)
           },
         }),
       ),
   }))
-  const escapement = await createEscapement({ database, schema: await useSchema() })
+  const logger = { debug() {}, info() {}, warn: log, error: log }
+  const schema = await useSchema()
+  const escapement = await createEscapement({ database, schema, logger, ...options })
   onTestFinished(() => escapement.close())
   escapement.job('noop', { handler: () => {} })
   const created: Date[] = []
   escapement.on('run.created', ({ planTime }) => created.push(planTime!))
-  await escapement.schedules.put('secondly', { job: 'noop', timing: every('1 second') })
-  await escapement.start({ roles: ['scheduler'] })
-  await expect.poll(() => created.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3)
-  const [first] = created
-  expect(created).toEqual(created.map((_, n) => new Date(first!.getTime() + n * 1_000)))
-  expect(purposes).toContain('record occurrences planned ahead')
-  expect(await escapement.audit()).toMatchObject(CLEAN)
+  return { escapement, schema, purposes, logged, created }
+}
+
+const secondly = { job: 'noop', timing: every('1 second') }
+const AHEAD = 'record occurrences planned ahead'
+
+describe('a scheduler that runs', () => {
+  it('records what is on time without locking or reading it first', async () => {
+    const { escapement, purposes, created } = await running()
+    await escapement.schedules.put('secondly', secondly)
+    await escapement.start({ roles: ['scheduler'] })
+    await expect.poll(() => created.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(3)
+    const [first] = created
+    expect(created).toEqual(created.map((_, n) => new Date(first!.getTime() + n * 1_000)))
+    expect(purposes).toContain(AHEAD)
+    expect(await escapement.audit()).toMatchObject(CLEAN)
+  })
+
+  it('leaves to ticks what was in the way of somebody, or took too long, and takes that for no outage', async () => {
+    const codes = ['40001', '57014']
+    const { escapement, logged, created } = await running({}, (purpose) => {
+      const code = purpose === AHEAD ? codes.shift() : undefined
+      if (code !== undefined) throw Object.assign(new Error('not now'), { code })
+    })
+    await escapement.schedules.put('secondly', secondly)
+    await escapement.start({ roles: ['scheduler'] })
+    await expect.poll(() => codes, { timeout: 20_000 }).toEqual([])
+    await expect.poll(() => created.length, { timeout: 20_000 }).toBeGreaterThanOrEqual(2)
+    expect(logged).toEqual(['what was planned ahead was cut off, and is left to ticks'])
+  })
+
+  it('ends pauses of schedules whose scopes others provide, although nothing else needs a tick', async () => {
+    const { escapement, schema, created } = await running()
+    const owner = await createEscapement({ database: await sharedDatabase(), schema })
+    onTestFinished(() => owner.close())
+    owner.job('provided', { scopes: () => ['a'], handler: () => {} })
+    await owner.schedules.put('provided', { job: 'provided', timing: every('1 year') })
+    await owner.schedules.pause('provided', { until: new Date(Date.now() + 1_500) })
+    await escapement.schedules.put('secondly', secondly)
+    await escapement.start({ roles: ['scheduler'] })
+    await expect
+      .poll(async () => (await escapement.schedules.get('provided')).state, { timeout: 20_000 })
+      .toBe('active')
+    expect(created.length).toBeGreaterThan(0)
+  })
+
+  it('sleeps while the clock of a test stands just before a plan time', async () => {
+    const clock = createManualClock(Date.parse(DUE) - 1)
+    const { escapement, purposes, created } = await running({ clock })
+    await escapement.schedules.put('minutely', { job: 'noop', timing: every('1 minute') })
+    await escapement.start({ roles: ['scheduler'] })
+    await expect.poll(() => purposes).toContain('coming schedules')
+    const before = purposes.length
+    await sleep(200)
+    expect(purposes.length - before).toBeLessThan(5)
+    clock.set(Date.parse(DUE))
+    await expect.poll(() => created).toEqual([new Date(DUE)])
+  })
 })

@@ -35,8 +35,8 @@ export async function planned(
       zoneData: ZONE_DATA,
       chance: hostChance,
     }
-    const ahead = createAhead(parts, { batch: 1_000, firstBatch })
-    await ahead.look(30_000)
+    const ahead = createAhead(parts, { firstBatch })
+    await ahead.look(30_000, 1_000)
     return ahead
   }
   const ahead = await open()

@@ -44,12 +44,12 @@ export async function recordDue(
   planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
   channel: string | null,
 ): Promise<string[]> {
-  const { created, isWhole } = await record(session, RECORD_DUE, {
+  const { created, moved } = await record(session, RECORD_DUE, {
     planned,
     channel,
     places: placesOf(planned),
   })
-  if (!isWhole) throw new Overtaken()
+  if (moved < planned.length) throw new Overtaken()
   return created
 }
 
@@ -68,11 +68,10 @@ export async function recordAhead(
   session: Session,
   planned: readonly PlannedAhead[],
   channel: string | null,
-): Promise<string[]> {
-  const { created } = await record(session, RECORD_AHEAD, { planned, channel, places: placesOf(planned) }, [
+): Promise<Recorded> {
+  return record(session, RECORD_AHEAD, { planned, channel, places: placesOf(planned) }, [
     planned.map(({ goodUntil }) => goodUntil),
   ])
-  return created
 }
 
 const placesOf = (planned: readonly { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> }[]) =>
@@ -88,6 +87,13 @@ export function isOvertaken(error: unknown): boolean {
   return error instanceof Overtaken || (error as { code?: unknown } | null)?.code === '23505'
 }
 
+interface Recorded {
+  /** The ids of the runs that are new. */
+  created: string[]
+  /** How many schedules were decided. */
+  moved: number
+}
+
 async function record(
   session: Session,
   statement: string,
@@ -101,10 +107,10 @@ async function record(
     places: readonly [readonly (string | null)[], readonly (string | null)[]]
   },
   more: readonly (readonly Instant[])[] = [],
-): Promise<{ created: string[]; isWhole: boolean }> {
+): Promise<Recorded> {
   const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
   const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
-  const rows = await session.query<{ id: string | null }>(statement, [
+  const rows = await session.query<{ id: string | null; moved: number | null }>(statement, [
     session.now(),
     channel,
     planned.map(({ schedule }) => schedule.id),
@@ -130,7 +136,7 @@ async function record(
   const refused = new Set(rows.map(({ id }) => id))
   return {
     created: runs.map(({ run }) => run.id).filter((id) => !refused.has(id)),
-    isWhole: !refused.has(null),
+    moved: rows.find((row) => row.moved !== null)?.moved ?? 0,
   }
 }
 
@@ -293,11 +299,11 @@ const recording = ({
     from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch
     where batch.runs > 0 and $2::text is not null
   )
-  -- Those that are not new, and a null where not every cursor was moved. The notification is sent as it is read.
-  select id from unnest($11::uuid[]) as run (id)
+  -- Those that are not new, and how many cursors were moved. The notification is sent as it is read.
+  select id, null::int as moved from unnest($11::uuid[]) as run (id)
   where id not in (select id from created) and id not in (select id from laned)
-  union all select null where (select count(*) from moved) < cardinality($3::uuid[])
-  union all select null from notified where told is null`
+  union all select null, (select count(*) from moved)::int
+  union all select null, null from notified where told is null`
 
 const RECORD_PLANS = often(
   'record occurrences',
