@@ -216,7 +216,7 @@ describe('schedules list and get', () => {
   it('find schedules by group, job, state and words, and tell why one is broken', async () => {
     const broken = ['--job', 'fails', '--every', '1 minute', '--breaker', '1', '--group', 'found']
     await schedules('put', 'list:broken', ...broken, '--description', 'an invoice')
-    await schedules('put', 'list:fine', '--job', 'send', '--at', '2047-01-01T09:00', '--group', 'found')
+    await schedules('put', 'list:fine', '--job', 'send', '--at', '2027-01-01T09:00', '--group', 'found')
     await h.advance('1 minute')
     const { out } = await schedules('list', '--group', 'found')
     expect(out.split('\n').map((line) => line.split(/ {2,}/))).toEqual([
@@ -225,7 +225,7 @@ describe('schedules list and get', () => {
       [
         'list:fine',
         'active',
-        '2047-01-01 05:30',
+        '2027-01-01 05:30',
         'in 47 days',
         'Once, on 1 January 2027 at 09:00, UTC',
         'send',

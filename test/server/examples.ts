@@ -45,7 +45,7 @@ export const EXAMPLES: { [Name in Operation]: Prepare<Name> } = {
       jitter: '10s',
       breaker: { failures: 3, cooldown: '1 hour' },
       startAt: '2047-01-01T00:00',
-      endAt: '2030-01-01T00:00:00Z',
+      endAt: '2050-01-01T00:00:00Z',
       limit: 100,
       scopes: ['eu', 'us'],
       metadata: { owner: 'ops' },
