@@ -111,12 +111,13 @@ describe('forecast', () => {
 
   it('of very many schedules counts a part, says so, and counts a small group whole', async () => {
     const h = await open()
-    await h.schedules.put('a', { ...minutely, group: 'few' })
-    await h.schedules.put('z', { job: 'noop', timing: after('1 hour') })
-    // Nearly a page of the disk for each: as many pages as a hundred thousand have, and nobody has counted them.
+    // Nearly a page of the disk for each: as many pages as a hundred thousand have, and nobody has counted them, or those of a test before.
     await h.escapement.database.query(
       `alter table "${h.schema}".schedules set (fillfactor = 10, autovacuum_enabled = false)`,
     )
+    await h.escapement.database.query(`truncate "${h.schema}".schedules cascade`)
+    await h.schedules.put('a', { ...minutely, group: 'few' })
+    await h.schedules.put('z', { job: 'noop', timing: after('1 hour') })
     await h.escapement.database.query(
       `insert into "${h.schema}".schedules (id, name, version, job, input, queue, priority, scopes, timing, policies, start_at, state,
          state_since, ledger_from, created_at, updated_at, metadata)
