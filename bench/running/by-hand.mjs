@@ -23,14 +23,17 @@ const FIRE = `
   with due as (
     select id, next_at, input from by_hand.cursors where next_at <= clock_timestamp() order by next_at limit ${BATCH} for update skip locked
   ),
-  moved as (update by_hand.cursors as c set next_at = c.next_at + interval '1 day' from due where c.id = due.id),
+  -- By an array, which leads to the primary key however large the table is.
+  moved as (update by_hand.cursors set next_at = next_at + interval '1 day' where id = any(array(select id from due))),
   made as (
     insert into by_hand.runs (schedule_id, plan_time, input, state) select id, next_at, input, 'pending' from due returning 1
   )
   select count(*)::int as runs, pg_notify('by_hand_runs', '') from made having count(*) > 0`
 const CLAIM = `
   update by_hand.runs set state = 'running', started_at = clock_timestamp()
-  where id in (select id from by_hand.runs where state = 'pending' order by plan_time limit ${BATCH} for update skip locked)
+  where id = any(array(
+    select id from by_hand.runs where state = 'pending' order by plan_time limit ${BATCH} for update skip locked
+  ))
   returning id, plan_time, input`
 const RECORD = `update by_hand.runs set state = 'succeeded', finished_at = clock_timestamp() where id = any($1::uuid[])`
 
