@@ -12,6 +12,8 @@ export interface ScheduleTable {
   fill(count: number): Promise<void>
   /** Goes on by an hour, at which a random herd is due. */
   makeDue(herd: number): Promise<void>
+  /** Goes on by so much, or back. */
+  go(ms: number): void
   /** Has such a herd fire: so many in a second. */
   fire(herd: number): Promise<number>
   close(): Promise<void>
@@ -38,6 +40,7 @@ export async function openScheduleTable(url: string): Promise<ScheduleTable> {
     store,
     scheduler,
     makeDue,
+    go: (ms) => clock.set(clock.now() + ms),
     async fill(count) {
       await database.query('truncate escapement.schedules cascade')
       await database.query(SCHEDULES, [count])

@@ -10,7 +10,11 @@
 import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
+import { hostChance } from '../src/chance.js'
+import { createWorkerCalls } from '../src/events/worker-calls.js'
+import { silentLogger } from '../src/logger.js'
 import { newUuids } from '../src/runs/uuid.js'
+import { createAhead } from '../src/scheduler/ahead.js'
 import { type ClaimedRow, claimRuns } from '../src/store/queries/claiming.js'
 import { insertDirectRuns } from '../src/store/queries/enqueueing.js'
 import { renewLeases } from '../src/store/queries/leases.js'
@@ -18,6 +22,7 @@ import { type Outcome, recordOutcomes } from '../src/store/queries/outcomes.js'
 import { msUntilWake } from '../src/store/queries/planning.js'
 import type { Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
+import { ZONE_DATA } from '../src/time/zone-data.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { folded, inEnglish, middle, walPosition } from './figures.js'
 import { openScheduleTable, type ScheduleTable } from './herd.js'
@@ -32,7 +37,7 @@ export interface StatementsSize {
 }
 
 const FULL: StatementsSize = { schedules: 1_000_000, due: 100_000, finished: 10_000_000, batch: 1_000 }
-export const QUICK: StatementsSize = { schedules: 12_000, due: 10_000, finished: 1_000, batch: 200 }
+export const QUICK: StatementsSize = { schedules: 15_000, due: 12_000, finished: 1_000, batch: 200 }
 
 const TIMES = 10
 const LOG = 'server.log'
@@ -66,6 +71,28 @@ const STEPS: Record<string, Step> = {
     await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
     for (let done = 0; done < created.length; done += batch) await workOff(store, batch)
     return created.length
+  },
+  'runs that were planned ahead': async (store, { batch }, { go }) => {
+    const calls = createWorkerCalls(store)
+    const parts = {
+      store,
+      calls,
+      expectLots() {},
+      logger: silentLogger,
+      zoneData: ZONE_DATA,
+      chance: hostChance,
+    }
+    const ahead = createAhead(parts, { firstBatch: batch })
+    go(-100)
+    await ahead.look(100, batch)
+    go(100)
+    let created = 0
+    await ahead.fire((part) => {
+      created += part.created.length
+    })
+    await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
+    await calls.close()
+    return workOff(store, created)
   },
 }
 

@@ -36,6 +36,11 @@ it('the bench of statements runs, and writes down how each of them was carried o
         /^ended pauses, due schedules, record due occurrences, next schedule, claim lots, /,
       ),
     ],
+    [
+      '| runs that were planned ahead',
+      '200',
+      'coming schedules, record occurrences planned ahead, next schedule, claim lots, renew leases, record lots',
+    ],
   ])
   for (const row of rows.slice(1)) expect(row).toMatch(/ \| [\d,]+ \| [1-9][\d,]* \|$/)
   expect(page).toMatch(
