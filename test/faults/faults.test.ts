@@ -55,7 +55,8 @@ it(
     expect(report.counts.restarts).toBeGreaterThanOrEqual(restarts)
     expect(report.occurrences.inPeace).toBeGreaterThan(0)
     expect(report.starts.inPeace).toBeGreaterThan(0)
-    expect([...report.faults.keys()].length).toBeGreaterThan(settings.kinds.length / 5)
+    // Kills, restarts and others: how many kinds so short a time has room for, the machine decides.
+    expect(report.faults.size).toBeGreaterThanOrEqual(3)
   },
   (seconds + 540) * 1000,
 )
