@@ -25,6 +25,10 @@ function printedBy(command: string): string {
   return printed!
 }
 
+/** A machine that stalls for half a second has two changes in one sweep: they come row by row, and the second may have deleted the row whose title is asked for. */
+const linesOf = (printed: string) =>
+  printed.replace('expires_at "On sale today"', 'expires_at post 2').split('\n').sort()
+
 async function freshDatabase(): Promise<string> {
   const { url, drop } = await createPostgresDatabase()
   onTestFinished(drop)
@@ -37,8 +41,7 @@ it('the blog prints what the README of the examples says', async () => {
   const [, ...args] = command!.split(' ')
   const { DATABASE_URL: _, ...env } = process.env
   const { stdout } = await promisify(execFile)(process.execPath, args, { cwd: root, env })
-  // A machine that stalls for half a second has two changes in one sweep, which then come row by row.
-  expect(stdout.split('\n').sort()).toEqual(printedBy('example:blog').split('\n').sort())
+  expect(linesOf(stdout)).toEqual(linesOf(printedBy('example:blog')))
 })
 
 const others = Object.keys(scripts).filter((name) => name.startsWith('example:') && name !== 'example:blog')
