@@ -7,6 +7,7 @@
  * PostgreSQL from npm, fsync and synchronous_commit on. Each step is taken ten times, so that sessions keep the plans that they have all
  * day; of the last one the server itself writes them down (auto_explain).
  */
+
 import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
@@ -15,6 +16,7 @@ import { createWorkerCalls } from '../src/events/worker-calls.js'
 import { silentLogger } from '../src/logger.js'
 import { newUuids } from '../src/runs/uuid.js'
 import { createAhead } from '../src/scheduler/ahead.js'
+import type { WorkerHere } from '../src/scheduler/tick.js'
 import { type ClaimedRow, claimRuns } from '../src/store/queries/claiming.js'
 import { insertDirectRuns } from '../src/store/queries/enqueueing.js'
 import { renewLeases } from '../src/store/queries/leases.js'
@@ -23,6 +25,7 @@ import { msUntilWake } from '../src/store/queries/planning.js'
 import type { Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { ZONE_DATA } from '../src/time/zone-data.js'
+import { noWorker } from '../test/support/no-worker.js'
 import { startPostgres } from '../test/support/postgres-server.js'
 import { folded, inEnglish, middle, walPosition } from './figures.js'
 import { openScheduleTable, type ScheduleTable } from './herd.js'
@@ -37,7 +40,7 @@ export interface StatementsSize {
 }
 
 const FULL: StatementsSize = { schedules: 1_000_000, due: 100_000, finished: 10_000_000, batch: 1_000 }
-export const QUICK: StatementsSize = { schedules: 15_000, due: 12_000, finished: 1_000, batch: 200 }
+export const QUICK: StatementsSize = { schedules: 17_000, due: 14_000, finished: 1_000, batch: 200 }
 
 const TIMES = 10
 const LOG = 'server.log'
@@ -72,28 +75,46 @@ const STEPS: Record<string, Step> = {
     for (let done = 0; done < created.length; done += batch) await workOff(store, batch)
     return created.length
   },
-  'runs that were planned ahead': async (store, { batch }, { go }) => {
-    const calls = createWorkerCalls(store)
-    const parts = {
-      store,
-      calls,
-      expectLots() {},
-      logger: silentLogger,
-      zoneData: ZONE_DATA,
-      chance: hostChance,
-    }
-    const ahead = createAhead(parts, { firstBatch: batch })
-    go(-100)
-    await ahead.look(100, batch)
-    go(100)
-    let created = 0
-    await ahead.fire((part) => {
-      created += part.created.length
-    })
-    await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
-    await calls.close()
+  'runs that were planned ahead': async (store, size, table) => {
+    const created = await fireAhead(store, size, table, noWorker)
     return workOff(store, created)
   },
+  'runs that begin as they are planned': async (store, size, table) => {
+    const claim = claimOf()
+    const begun: ClaimedRow[] = []
+    const offer = (places: number) => ({
+      ...claim,
+      places,
+      job: () => claim.jobs[0],
+      begin: (rows: readonly ClaimedRow[]) => void begun.push(...rows),
+      giveUp() {},
+    })
+    await fireAhead(store, size, table, { ...noWorker, beginning: () => [JOB.name], offer })
+    await renewLeases(store, held(claim, begun))
+    return complete(store, claim, begun)
+  },
+}
+
+/** Gives so many schedules, planned before they are due, their runs; returns how many. */
+async function fireAhead(
+  store: Store,
+  { batch }: StatementsSize,
+  { go }: ScheduleTable,
+  worker: WorkerHere,
+): Promise<number> {
+  const calls = createWorkerCalls(store)
+  const parts = { store, calls, worker, logger: silentLogger, zoneData: ZONE_DATA, chance: hostChance }
+  const ahead = createAhead(parts, { firstBatch: batch })
+  go(-100)
+  await ahead.look(100, batch)
+  go(100)
+  let created = 0
+  await ahead.fire((part) => {
+    created += part.created.length
+  })
+  await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
+  await calls.close()
+  return created
 }
 
 /** A page: a table of what the steps take, and how the server carries out their statements. */
@@ -172,16 +193,12 @@ function claimOf() {
 async function workOff(store: Store, limit: number): Promise<number> {
   const claim = claimOf()
   const rows = await claimRuns(store, { ...claim, limit })
-  const { leaseToken } = claim
-  const held = rows.map(({ id, lot_id }) => ({
-    runId: id,
-    lotId: lot_id,
-    leaseToken,
-    leaseMs: JOB.leaseMs,
-  }))
-  await renewLeases(store, held)
+  await renewLeases(store, held(claim, rows))
   return complete(store, claim, rows)
 }
+
+const held = ({ leaseToken }: { leaseToken: string }, rows: readonly ClaimedRow[]) =>
+  rows.map(({ id, lot_id }) => ({ runId: id, lotId: lot_id, leaseToken, leaseMs: JOB.leaseMs }))
 
 async function complete(
   store: Store,

@@ -199,7 +199,11 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
   const scheduler = createScheduler({
     store,
     calls,
-    expectLots: () => worker.expectLots(),
+    worker: {
+      beginning: () => worker.beginning(),
+      offer: (wanted) => worker.offer(wanted),
+      expectLots: () => worker.expectLots(),
+    },
     clock,
     chance,
     bus,

@@ -3,11 +3,11 @@ import { monotonicMs } from '../clock.js'
 import { onTimeUntil, RUNS_AT_ONCE } from '../schedules/plan.js'
 import { newestOf } from '../store/front.js'
 import { type DueSchedule, readComing } from '../store/queries/planning.js'
-import { type PlannedAhead, recordAhead } from '../store/queries/recording.js'
-import { isContended, isRefusal } from '../store/refusal.js'
+import { type PlannedAhead, type Recorded, recordAhead } from '../store/queries/recording.js'
+import { isContended, isRefusal, isRefusedByServer } from '../store/refusal.js'
 import type { Instant } from '../time/instant.js'
 import { TIMING_KINDS } from '../time/timing.js'
-import { type CreatedRun, createdOf, mayMakeLots, planDue, type TickParts } from './tick.js'
+import { type CreatedRun, createdOf, placesFor, planDue, type TickParts } from './tick.js'
 
 /**
  * Plans that are made before they are due.
@@ -34,16 +34,30 @@ interface AheadBatch {
   durationMs: number
 }
 
-type Planned = PlannedAhead & { schedule: DueSchedule }
+interface AheadRecorded extends Pick<Recorded, 'created' | 'moved'> {
+  durationMs: number
+  begin(): void
+}
+
+/** While the answer of one is read and its handlers begin, the database records the other. */
+const PARTS_AT_ONCE = 2
+
+/** The first is small, and none is so large that its handlers would wait long for the last of it. */
+function partsOf<T>(list: readonly T[], first: number): T[][] {
+  const parts: T[][] = []
+  for (let from = 0, size = first; from < list.length; from += size, size = 2 * first)
+    parts.push(list.slice(from, from + size))
+  return parts
+}
 
 export function createAhead(
-  { store, calls, expectLots, zoneData }: TickParts,
+  { store, calls, worker, zoneData }: TickParts,
   { firstBatch }: { firstBatch: number },
 ): Ahead {
-  let plans: readonly Planned[] = []
+  let plans: readonly PlannedAhead[] = []
 
   /** Null for whatever has more to it than its runs: a tick sees to that. */
-  function planFor(schedule: DueSchedule, mostRuns: number): Planned | null {
+  function planFor(schedule: DueSchedule, mostRuns: number): PlannedAhead | null {
     const { policies, next_at } = schedule
     const planTime = next_at!.getTime()
     if (policies.overlap === 'replace' || isOlder({ ...schedule, state: 'active' }, zoneData)) return null
@@ -59,7 +73,7 @@ export function createAhead(
   }
 
   /** Of those that cannot be planned the tick tells, and sets them aside. */
-  function tryPlanFor(schedule: DueSchedule, mostRuns: number): Planned | null {
+  function tryPlanFor(schedule: DueSchedule, mostRuns: number): PlannedAhead | null {
     try {
       return planFor(schedule, mostRuns)
     } catch {
@@ -67,10 +81,33 @@ export function createAhead(
     }
   }
 
+  async function record(part: readonly PlannedAhead[]): Promise<AheadRecorded> {
+    const startedMs = monotonicMs()
+    const durationMs = () => monotonicMs() - startedMs
+    const offer = placesFor(part, worker)
+    try {
+      const recorded = await calls.around(
+        (channel) => recordAhead(store, part, { channel, offered: offer }),
+        ({ created, leased }) => created.length > leased.length,
+      )
+      return { ...recorded, durationMs: durationMs(), begin: () => offer?.begin(recorded.leased) }
+    } catch (error) {
+      offer?.giveUp({ mayBeRecorded: !isRefusedByServer(error) })
+      // A run that is there already, what cannot be stored, or somebody in the way: the tick finds out which.
+      if (!isRefusal(error) && !isContended(error)) throw error
+      return { created: [], moved: 0, durationMs: durationMs(), begin() {} }
+    }
+  }
+
   return {
     hasPlans: () => plans.length > 0,
     async look(withinMs, limit) {
-      const coming = await readComing(store, { kinds: TIMING_KINDS, limit, withinMs })
+      const coming = await readComing(store, {
+        kinds: TIMING_KINDS,
+        limit,
+        withinMs,
+        beginning: worker.beginning(),
+      })
       let mostRuns = RUNS_AT_ONCE
       plans = coming.flatMap((schedule) => {
         const planned = tryPlanFor(schedule, mostRuns)
@@ -79,29 +116,18 @@ export function createAhead(
       })
     },
     async fire(tell) {
-      const fired = plans
+      const parts = partsOf(plans, firstBatch)
       plans = []
-      let size = firstBatch
-      for (let first = 0; first < fired.length; first += size, size *= 2) {
-        const part = fired.slice(first, first + size)
-        if (mayMakeLots(part)) expectLots()
-        const startedMs = monotonicMs()
-        const record = calls.around(
-          (channel) => recordAhead(store, part, channel),
-          ({ created }) => created.length > 0,
-        )
-        const { created, moved } = await record.catch((error) => {
-          // A run that is there already, what cannot be stored, or somebody in the way: the tick finds out which.
-          if (isRefusal(error) || isContended(error)) return { created: [], moved: 0 }
-          throw error
-        })
-        tell({
-          schedules: moved,
-          newest: moved === part.length ? newestOf(part.map(({ schedule }) => schedule.wake_at)) : null,
-          created: createdOf(part, created),
-          durationMs: monotonicMs() - startedMs,
-        })
+      const lane = async () => {
+        for (let part = parts.shift(); part; part = parts.shift()) {
+          const { created, moved, durationMs, begin } = await record(part)
+          const newest = moved === part.length ? newestOf(part.map(({ schedule }) => schedule.wake_at)) : null
+          tell({ schedules: moved, newest, created: createdOf(part, created), durationMs })
+          begin()
+        }
       }
+      const ends = await Promise.allSettled(Array.from({ length: PARTS_AT_ONCE }, lane))
+      for (const end of ends) if (end.status === 'rejected') throw end.reason
     },
   }
 }

@@ -23,7 +23,7 @@ import { createAhead } from './ahead.js'
 import { resumeEnded } from './end-pauses.js'
 import { createMinutes } from './minutes.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
-import { type CreatedRun, NOTHING_DUE, type TickReport, tick } from './tick.js'
+import { type CreatedRun, NOTHING_DUE, type TickReport, tick, type WorkerHere } from './tick.js'
 import { createUpkeep } from './upkeep.js'
 
 /** How schedulers of this process work, and how long history is kept. */
@@ -94,8 +94,7 @@ interface BatchOptions {
 export function createScheduler(parts: {
   store: Store
   calls: WorkerCalls
-  /** Called before runs are recorded that may be claimed together. */
-  expectLots(): void
+  worker: WorkerHere
   clock: Clock
   chance: Chance
   bus: EventBus
@@ -152,6 +151,7 @@ export function createScheduler(parts: {
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
     bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
+    report.begin()
     return report
   }
 
@@ -221,7 +221,13 @@ export function createScheduler(parts: {
     { limit, since }: { limit: number; since: Instant | null },
     scopes: ReadonlyMap<string, ScopesAt>,
   ): Promise<TickReport & { since: Instant | null }> {
-    const limits = { limit, since, kinds: TIMING_KINDS, providers: [...scopes.keys()] }
+    const limits = {
+      limit,
+      since,
+      kinds: TIMING_KINDS,
+      providers: [...scopes.keys()],
+      beginning: parts.worker.beginning(),
+    }
     const startedMs = monotonicMs()
     pulse.beat()
     try {

@@ -9,12 +9,22 @@ import type { Logger } from '../logger.js'
 import { type PlannedRun, planOccurrences, possibleCursor, RUNS_AT_ONCE } from '../schedules/plan.js'
 import { newestOf } from '../store/front.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
+import type { ClaimedRow } from '../store/queries/claiming.js'
 import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.js'
+import type { Offer } from '../store/queries/planned-lots.js'
 import { type DueLimits, type DueSchedule, lockDueSchedules } from '../store/queries/planning.js'
-import { isOvertaken, type PlannedSchedule, recordDue, recordPlans } from '../store/queries/recording.js'
+import {
+  isOvertaken,
+  type PlannedDue,
+  type PlannedSchedule,
+  type Recorded,
+  recordDue,
+  recordPlans,
+} from '../store/queries/recording.js'
 import { findSchedules } from '../store/queries/schedules.js'
 import { setAside } from '../store/queries/set-aside.js'
 import { forgetRequests, readSkipRequests } from '../store/queries/skip-requests.js'
+import { isRefusedByServer } from '../store/refusal.js'
 import { toPlannable } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
@@ -35,6 +45,8 @@ export interface TickReport {
   replaced: CancelledRun[]
   /** What newer zone data moved. */
   acts: ScheduleAct[]
+  /** Begins with those of the runs that took a place of this process's worker, once it is told of them. */
+  begin(): void
 }
 
 export interface CreatedRun {
@@ -50,6 +62,7 @@ export const NOTHING_DUE = {
   ended: [],
   acts: [],
   replaced: [],
+  begin() {},
 } satisfies Partial<TickReport>
 
 /** A schedule that cannot be planned is looked at again after this long, so that it does not hold up the others. */
@@ -72,50 +85,84 @@ export async function tick(
     return await tickOnce(parts, limits, scopes, recordDue)
   } catch (error) {
     if (!isOvertaken(error)) throw error
-    return tickOnce(parts, limits, scopes, recordPlans)
+    return tickOnce(parts, limits, scopes, null)
   }
 }
 
 export interface TickParts {
   store: Store
   calls: WorkerCalls
-  expectLots(): void
+  worker: WorkerHere
   logger: Logger
   zoneData: string
   chance: Chance
 }
 
-function tickOnce(
+/** The worker of this process, for whoever plans runs. */
+export interface WorkerHere {
+  /** The jobs of whose runs it may begin some as they are planned. */
+  beginning(): readonly string[]
+  /** Keeps places free for at most so many; null where it has none, or others stand in line. */
+  offer(wanted: number): Offer | null
+  /** Called before runs are recorded that may be claimed together. */
+  expectLots(): void
+}
+
+async function tickOnce(
   parts: TickParts,
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
-  recordLocked: typeof recordDue,
+  recordLocked: typeof recordDue | null,
 ): Promise<TickReport> {
-  return parts.calls.around(
-    (channel) => tickIn(parts, limits, scopes, { recordLocked, channel }),
-    ({ created }) => created.length > 0,
-  )
+  let offer: Offer | null = null
+  const recording = {
+    recordLocked,
+    offerPlaces(planned: readonly PlannedSchedule[]) {
+      offer = placesFor(planned, parts.worker)
+      return offer
+    },
+  }
+  try {
+    const { leased, ...report } = await parts.calls.around(
+      (channel) => tickIn(parts, limits, scopes, { ...recording, channel }),
+      ({ created, leased }) => created.length > leased.length,
+    )
+    return { ...report, begin: () => offer?.begin(leased) }
+  } catch (error) {
+    const mayBeRecorded = !isOvertaken(error) && !isRefusedByServer(error)
+    ;(offer as Offer | null)?.giveUp({ mayBeRecorded })
+    throw error
+  }
 }
 
 async function tickIn(
-  { store, expectLots, logger, zoneData, chance }: TickParts,
+  { store, worker, logger, zoneData, chance }: TickParts,
   limits: DueLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
-  { recordLocked, channel }: { recordLocked: typeof recordDue; channel: string | null },
-): Promise<TickReport> {
+  {
+    recordLocked,
+    offerPlaces,
+    channel,
+  }: {
+    /** Null where something came between, and everything is to be looked at again. */
+    recordLocked: typeof recordDue | null
+    offerPlaces(planned: readonly PlannedSchedule[]): Offer | null
+    channel: string | null
+  },
+): Promise<Omit<TickReport, 'begin'> & { leased: ClaimedRow[] }> {
   return store.transaction(async (session) => {
     const startedMs = monotonicMs()
     const locked = await lockDueSchedules(session, limits)
     const { now } = locked
     const lookMs = monotonicMs() - startedMs
-    if (now === null) return { ...NOTHING_DUE, lookMs }
+    if (now === null) return { ...NOTHING_DUE, leased: [], lookMs }
     const context = { session, channel: store.channel, now, zoneData, chance }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
     const requests = await readSkipRequests(
       session,
       due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
     )
-    const planned: (PlannedSchedule & { schedule: DueSchedule })[] = []
+    const planned: PlannedDue[] = []
     let mostRuns = RUNS_AT_ONCE
     for (const schedule of due) {
       if (mostRuns <= 0) break
@@ -130,10 +177,14 @@ async function tickIn(
       }
     }
     const replaced = await replaceRuns(session, store.channel, planned)
-    if (mayMakeLots(planned)) expectLots()
-    // Rows that got newer zone data lie elsewhere now.
-    const record = due === locked.due ? recordLocked : recordPlans
-    const created = planned.length > 0 ? await record(session, planned, channel) : []
+    const record = async (): Promise<Pick<Recorded, 'created' | 'leased'>> => {
+      // Rows that got newer zone data lie elsewhere now.
+      if (recordLocked && due === locked.due)
+        return recordLocked(session, planned, { channel, offered: offerPlaces(planned) })
+      worker.expectLots()
+      return { created: await recordPlans(session, planned, channel), leased: [] }
+    }
+    const { created, leased } = planned.length > 0 ? await record() : { created: [], leased: [] }
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
     if (unplannable.length > 0) await setAside(session, unplannable, RETRY_PLANNING_MS)
@@ -146,22 +197,23 @@ async function tickIn(
       isCut: mostRuns <= 0,
       acts,
       created: createdOf(planned, created),
+      leased,
       ended,
       replaced,
     }
   })
 }
 
-/** Runs that are planned together may be claimed together. */
-export function mayMakeLots(planned: readonly PlannedSchedule[]): boolean {
-  return planned.length > 1 || planned.some(({ plan }) => plan.runs.length > 1)
+/** Where the worker has not enough of them, it is told: runs that are planned together may be claimed together. */
+export function placesFor(planned: readonly PlannedSchedule[], worker: WorkerHere): Offer | null {
+  const runs = planned.reduce((sum, { plan }) => sum + plan.runs.length, 0)
+  const offer = runs > 0 ? worker.offer(runs) : null
+  if (runs > Math.max(1, offer?.places ?? 0)) worker.expectLots()
+  return offer
 }
 
 /** Those of the planned runs that are new. */
-export function createdOf(
-  planned: readonly (PlannedSchedule & { schedule: DueSchedule })[],
-  created: readonly string[],
-): CreatedRun[] {
+export function createdOf(planned: readonly PlannedDue[], created: readonly string[]): CreatedRun[] {
   const ids = new Set(created)
   return planned.flatMap(({ schedule, plan }) =>
     plan.runs.filter(({ id }) => ids.has(id)).map((run) => ({ run, schedule })),

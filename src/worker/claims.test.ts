@@ -25,6 +25,7 @@ function open(about: {
   let lookedFor: unknown
   const store: Store = {
     database: { kind: 'postgres' },
+    clock: { elapsedMs: () => nowMs },
     now: () => null,
     async query(text: string, params: readonly unknown[]) {
       // Another worker is just counting.

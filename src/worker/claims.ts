@@ -8,10 +8,11 @@ import {
   type ClaimedRow,
   claimRuns,
   isLimited,
-  msUntilEligible,
+  msUntilNext,
   releaseClaims,
 } from '../store/queries/claiming.js'
 import { before, type Fronts, findFronts } from '../store/queries/fronts.js'
+import { notify } from '../store/queries/notifying.js'
 import { readNow } from '../store/queries/schedules.js'
 import { hasTakenTooLong, isPastDeadline } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
@@ -27,12 +28,16 @@ export interface Claims {
     limit: number,
     options?: { isWhole?: boolean },
   ): Promise<{ rows: readonly ClaimedRow[]; leaseToken: string }>
-  /** Gives back what nobody works on: claims whose answer was lost, and this one if it is named. No attempt is spent. */
-  giveBack(leaseToken?: string): Promise<void>
+  /** What is leased under this token, or will be yet, nobody works on. */
+  lose(leaseToken: string): void
+  /** How long until what was lost is to be given back. */
+  msUntilGiveBack(): number
+  /** Gives it back, and tells workers of it. No attempt is spent. Resolves to whether there was anything. */
+  giveBack(): Promise<boolean>
   /** The next claim looks at lots at once, instead of finding out first that some wait. */
   expectLots(): void
-  /** When the next run may be claimed, 0 if one may be now; null where none is known of. */
-  msUntilMore(): Promise<number | null>
+  /** When the next run may be claimed, 0 if one may be now; null where none is known of. While claiming is paused nothing can be told of the line. */
+  msUntilMore(): Promise<{ ms: number | null; isPaused: boolean }>
 }
 
 /** How long somebody stands unseen who was committed late, or whom a transaction that was undone gave back. */
@@ -45,6 +50,9 @@ const SHORT_OVERLAP_MS = 100
 const USUAL_PRIORITY = 0
 const REMEMBER_PRIORITY_MS = 600_000
 const MOST_PRIORITIES = 100
+/** A transaction whose answer was lost may be at work for longer than we wait for it: until the server ends it, and its commit reaches the disk. */
+const MAY_COMMIT_MS = 30_000
+const GIVE_BACK_EVERY_MS = 1_000
 /** One look may have taken too long by chance. */
 const LOOKS_TOO_LONG = 2
 
@@ -53,8 +61,9 @@ export function createClaims(
   jobs: JobRegistry,
   { workerId, queues, chance }: { workerId: string; queues: readonly string[]; chance: Chance },
 ): Claims {
-  /** Tokens of claims whose answer is awaited, or was lost. */
-  const unanswered = new Set<string>()
+  /** Tokens of claims whose answer was lost: when to give each back, and until when it may still come to hold something. */
+  const lost = new Map<string, { atMs: number; untilMs: number }>()
+  const { elapsedMs } = store.clock
   const lots = { areWaiting: false }
   const litter = litterIn(store.database)
   /** Where lines began when that was last found, while there is litter; null where there is none. */
@@ -163,31 +172,42 @@ export function createClaims(
     advanced = { ...advanced, lines }
   }
 
-  async function giveBack(leaseToken?: string): Promise<void> {
-    if (leaseToken !== undefined) unanswered.add(leaseToken)
-    if (unanswered.size === 0) return
-    await releaseClaims(store, [...unanswered])
-    unanswered.clear()
+  function lose(leaseToken: string): void {
+    lost.set(leaseToken, { atMs: elapsedMs(), untilMs: elapsedMs() + MAY_COMMIT_MS })
   }
 
+  async function giveBack(tokens: readonly string[]): Promise<boolean> {
+    if (tokens.length === 0) return false
+    const isReleased = await releaseClaims(store, tokens)
+    if (isReleased) await notify(store, store.channel, 'runs')
+    for (const token of tokens) {
+      const { untilMs } = lost.get(token)!
+      if (elapsedMs() >= untilMs) lost.delete(token)
+      else lost.set(token, { atMs: elapsedMs() + GIVE_BACK_EVERY_MS, untilMs })
+    }
+    return isReleased
+  }
+
+  const dueToGiveBack = () => [...lost].flatMap(([token, { atMs }]) => (atMs <= elapsedMs() ? token : []))
+
   return {
-    giveBack,
+    lose,
+    msUntilGiveBack: () => Math.min(...[...lost.values()].map(({ atMs }) => atMs)) - elapsedMs(),
+    giveBack: () => giveBack([...lost.keys()]),
     async take(limit, { isWhole = false } = {}) {
-      await giveBack()
+      await giveBack(dueToGiveBack())
       const from = isWhole ? null : await whereToLook()
       const leaseToken = randomUuid(chance)
-      unanswered.add(leaseToken)
       const claim = { workerId, leaseToken, queues: queuesInTurn(), jobs: jobs.all(), limit, lots }
       const startedMs = monotonicMs()
       const rows = await claimRuns(store, { ...claim, from }).catch((error) => {
         const wasTooLong = hasTakenTooLong(error)
         // Nothing is claimed there, and nothing can be given back; nor where the server has undone it.
-        if (isMoved(error) || (wasTooLong && !isPastDeadline(error))) unanswered.delete(leaseToken)
+        if (!isMoved(error) && !(wasTooLong && !isPastDeadline(error))) lose(leaseToken)
         if (wasTooLong && from === null)
           litter.looked({ isWhole: true, ms: monotonicMs() - startedMs, count: 0 })
         throw error
       })
-      unanswered.delete(leaseToken)
       const answeredMs = monotonicMs()
       litter.looked({ isWhole: from === null, ms: answeredMs - startedMs, count: rows.length })
       remember(rows, answeredMs)
@@ -199,10 +219,12 @@ export function createClaims(
     },
     async msUntilMore() {
       const from = await whereToLook()
-      const ms = await msUntilEligible(store, { queues, jobs: jobs.all().map(({ name }) => name), from })
-      if (from === null) return ms
+      const next = await msUntilNext(store, { queues, jobs: jobs.all().map(({ name }) => name), from })
+      const isPaused = next === 'paused'
+      const ms = isPaused ? null : next
+      if (from === null) return { ms, isPaused }
       // By then it is seen who came to stand further in front.
-      return Math.min(ms ?? Number.POSITIVE_INFINITY, Math.max(1, msUntilFound()))
+      return { ms: Math.min(ms ?? Number.POSITIVE_INFINITY, Math.max(1, msUntilFound())), isPaused }
     },
   }
 }

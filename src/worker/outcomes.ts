@@ -16,12 +16,13 @@ export interface OutcomeRecorder {
 export function createOutcomeRecorder(
   store: Store,
   rules: readonly NoticeRule[],
-  onFollowed: (followed: Followed) => void,
+  { onFollowed, onLanesFilled }: { onFollowed(followed: Followed): void; onLanesFilled(): void },
 ): OutcomeRecorder {
   const { write, idle } = createGatherer<Outcome, boolean>({
     async writeBatch(outcomes) {
       const recorded = await recordOutcomes(store, outcomes, rules)
       onFollowed(recorded)
+      if (recorded.unlocked.length > 0) onLanesFilled()
       return recorded.counted
     },
     isDivisible: isRefusal,

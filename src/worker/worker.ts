@@ -15,6 +15,7 @@ import { type ClaimedRow, isLimited } from '../store/queries/claiming.js'
 import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
 import type { Outcome } from '../store/queries/outcomes.js'
+import type { Offer } from '../store/queries/planned-lots.js'
 import type { Store } from '../store/store.js'
 import { type DurationInput, durationToMs } from '../time/duration.js'
 import { createWait, longestSleepMs } from '../wait.js'
@@ -67,6 +68,10 @@ export interface Worker {
   /** Claims nothing more, waits for handlers, and gives back what does not finish in time. */
   stop(): Promise<void>
   wake(): void
+  /** The jobs of whose runs it may begin some as they are planned. */
+  beginning(): readonly string[]
+  /** Keeps places free for at most so many runs that this process is planning; null where it has none, or others stand in line. */
+  offer(wanted: number): Offer | null
   /** This process has just planned some that may be claimed together. */
   expectLots(): void
   /** Looks at once whether its runs are still its own: one of them may have been cancelled. */
@@ -105,7 +110,7 @@ export function createWorker(parts: {
   const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
   const claims = createClaims(store, jobs, { workerId: id, queues, chance })
   const leases = createLeaseKeeper(store, clock, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
-  const outcomes = createOutcomeRecorder(store, rules, onFollowed)
+  const outcomes = createOutcomeRecorder(store, rules, { onFollowed, onLanesFilled: wake })
   const progress = createProgressWriter(store, clock, bus, logger)
   const watch = createWatch({
     store,
@@ -134,27 +139,101 @@ export function createWorker(parts: {
   let emptied: (() => void)[] = []
   /** Handlers that are at work. */
   let busy = 0
+  /** Places that are kept for runs which are just being planned. */
+  let offered = 0
+  const offers = new Set<Promise<void>>()
+  /** Places that a claim which is under way may fill. */
+  let claiming = 0
+  /** Whether nothing waited in line when it was last looked, and nobody has told of anything since. */
+  let isAtRest = false
+  let wakes = 0
   let stopping = false
   let loop: Promise<void> | undefined
 
   /** Outcomes may lag behind their handlers by as many again, so that claiming and recording go on side by side. */
-  const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size)
+  const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size) - offered
+
+  function wake(): void {
+    isAtRest = false
+    wakes += 1
+    wait.wake()
+  }
 
   /** Takes at most `limit` runs and begins with them. Returns how many it got. */
   async function claim(limit: number, options?: { isWhole: boolean }): Promise<number> {
     if (limit <= 0 || jobs.all().length === 0) return 0
     const startedMs = monotonicMs()
-    const { rows, leaseToken } = await claims.take(limit, options)
-    if (bus.has('worker.claimed')) {
-      bus.emit('worker.claimed', { durationMs: monotonicMs() - startedMs, runs: rows.map(claimedRun) })
-    }
+    claiming += limit
+    const { rows, leaseToken } = await claims.take(limit, options).finally(() => {
+      claiming -= limit
+    })
+    tellClaimed(rows, monotonicMs() - startedMs)
     if (loop && stopping) {
       // It was under way when we were told to stop: others need not wait for us to work it off.
-      await claims.giveBack(leaseToken)
+      claims.lose(leaseToken)
       return 0
     }
-    for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
+    beginAll(rows, leaseToken)
     return rows.length
+  }
+
+  function beginAll(rows: readonly ClaimedRow[], leaseToken: string): void {
+    for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
+  }
+
+  /**
+   * Only to somebody who need not stand in line, as there is none: what waits, and what another process asks for, comes before what is planned here. So a worker that was
+   * full, or was told of anything, looks at the line first. What a claim may bring just now has its places too.
+   */
+  function offer(wanted: number): Offer | null {
+    const places = Math.min(wanted, room() - claiming)
+    if (!loop || stopping || !isAtRest || places <= 0) return null
+    // The others will stand in line.
+    if (places < wanted) isAtRest = false
+    const leaseToken = randomUuid(chance)
+    const startedMs = monotonicMs()
+    const ending = deferred()
+    offers.add(ending.promise)
+    offered += places
+    const end = () => {
+      // Somebody may have come meanwhile who found no place.
+      if (room() <= 0) wait.wake()
+      offered -= places
+      offers.delete(ending.promise)
+      ending.resolve()
+    }
+    const lose = () => {
+      claims.lose(leaseToken)
+      wake()
+    }
+    return {
+      workerId: id,
+      leaseToken,
+      places,
+      queues,
+      job: freeJob,
+      begin(rows) {
+        const isHere = loop !== undefined && !stopping
+        if (rows.length > 0 && !isHere) lose()
+        end()
+        if (rows.length === 0 || !isHere) return
+        tellClaimed(rows, monotonicMs() - startedMs)
+        beginAll(rows, leaseToken)
+      },
+      giveUp({ mayBeRecorded }) {
+        if (mayBeRecorded) lose()
+        end()
+      },
+    }
+  }
+
+  function freeJob(name: string): AnyJob | undefined {
+    const job = jobs.get(name)
+    return job === undefined || isLimited(job) ? undefined : job
+  }
+
+  function tellClaimed(rows: readonly ClaimedRow[], durationMs: number): void {
+    if (bus.has('worker.claimed')) bus.emit('worker.claimed', { durationMs, runs: rows.map(claimedRun) })
   }
 
   function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
@@ -192,7 +271,7 @@ export function createWorker(parts: {
   function onHandled(execution: Execution): void {
     if (!execution.isBusy) return
     // Before the place is free: with some left, nobody waits for it.
-    if (room() <= 0) wait.wake()
+    if (room() <= 0) wake()
     execution.isBusy = false
     busy -= 1
   }
@@ -200,7 +279,7 @@ export function createWorker(parts: {
   function putDown(execution: Execution, outcome: Outcome | null): void {
     onHandled(execution)
     leases.letGo(execution.lease)
-    if (room() <= 0 || mayMakeWork(execution, outcome)) wait.wake()
+    if (room() <= 0 || mayMakeWork(execution, outcome)) wake()
     inHand.delete(execution)
     if (inHand.size > 0) return
     for (const resolve of emptied) resolve()
@@ -241,7 +320,7 @@ export function createWorker(parts: {
 
   function onRecovered(runs: readonly RecoveredRun[]): void {
     // They may be claimed now, and nobody else may be there to be told.
-    if (runs.length > 0) wait.wake()
+    if (runs.length > 0) wake()
     for (const run of runs) {
       logger.warn({ ...runFacts(run), state: run.state }, 'a run was taken from a lost worker')
       const error = { code: run.error_code, message: run.error_message }
@@ -269,9 +348,13 @@ export function createWorker(parts: {
           lookAtMs = elapsedMs() + (await watch.look(busy, heldIds()))
           pulse.beat()
         }
+        if (claims.msUntilGiveBack() <= 0 && (await claims.giveBack())) wake()
         // A full worker is woken by the next handler that ends; one with free slots, when there may be more to claim.
         if (!stopping && room() > 0 && elapsedMs() >= claimAtMs) {
-          const ms: number = mayHaveMore ? 0 : ((await claims.msUntilMore()) ?? maxSleepMs)
+          const wakesBefore = wakes
+          const next = mayHaveMore ? { ms: 0, isPaused: false } : await claims.msUntilMore()
+          const ms: number = next.ms ?? maxSleepMs
+          isAtRest = ms > 0 && !next.isPaused && wakes === wakesBefore
           const limit = room()
           const got = ms === 0 ? await claim(limit) : 0
           mayHaveMore = got > 0 && got === limit
@@ -279,7 +362,9 @@ export function createWorker(parts: {
           claimAtMs = elapsedMs() + (got > 0 ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
         }
         backoffMs = FIRST_BACKOFF_MS
-        const sleepMs = Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
+        const claimOrLookMs =
+          Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
+        const sleepMs = Math.min(claimOrLookMs, claims.msUntilGiveBack())
         pulse.passed(Math.max(0, sleepMs))
         if (sleepMs > 0 && (await wait.sleep(sleepMs))) {
           mayHaveMore = true
@@ -289,6 +374,7 @@ export function createWorker(parts: {
         await new Promise((resolve) => setImmediate(resolve))
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the worker waits for the database')
+        isAtRest = false
         lookAtMs = Number.NEGATIVE_INFINITY
         pulse.waitsOut(backoffMs)
         await wait.sleep(backoffMs)
@@ -311,7 +397,9 @@ export function createWorker(parts: {
 
   return {
     id,
-    wake: wait.wake,
+    wake,
+    offer,
+    beginning: () => (loop && !stopping ? jobs.all().flatMap(({ name }) => freeJob(name)?.name ?? []) : []),
     expectLots: claims.expectLots,
     pulse: pulse.state,
     running: () => inHand.size,
@@ -319,6 +407,7 @@ export function createWorker(parts: {
     async start() {
       if (loop) return
       stopping = false
+      isAtRest = false
       await registration.holdLock(() => void leases.renew())
       await registration.publish()
       loop = run()
@@ -330,6 +419,8 @@ export function createWorker(parts: {
       wait.wake()
       await loop
       loop = undefined
+      // A tick that is under way may yet hand over what begins nowhere now.
+      await Promise.all(offers)
       try {
         await claims.giveBack()
         await finishRunning()
@@ -352,7 +443,15 @@ export function createWorker(parts: {
 
 /** Whether what was recorded lets another run begin, or the same one again: nobody else tells this worker. */
 function mayMakeWork({ row, job }: Execution, outcome: Outcome | null): boolean {
-  return outcome?.state !== 'succeeded' || row.schedule_id !== null || isLimited(job)
+  return outcome?.state !== 'succeeded' || row.lane !== null || job.transactional || isLimited(job)
+}
+
+function deferred(): { promise: Promise<void>; resolve(): void } {
+  let resolve!: () => void
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
+  })
+  return { promise, resolve }
 }
 
 function stopped(): EscapementError {

@@ -12,6 +12,7 @@ import type { Database, Param, Transaction } from '../../src/store/database.js'
 import { createStore } from '../../src/store/store.js'
 import { ZONE_DATA } from '../../src/time/zone-data.js'
 import { openHarness } from '../support/harness.js'
+import { noWorker } from '../support/no-worker.js'
 
 const names = Array.from({ length: 10 }, (_, n) => `s${n}`)
 const cutOff = () =>
@@ -42,7 +43,7 @@ async function open(most: number, error: () => Error = cutOff) {
   const scheduler = createScheduler({
     store,
     calls: createWorkerCalls(store),
-    expectLots() {},
+    worker: noWorker,
     clock,
     chance: hostChance,
     bus: createEventBus(silentLogger),

@@ -34,7 +34,7 @@ export const PLANTED: readonly PlantedBug[] = [
     replacements: [
       { file: 'runs/run-id.js', from: '.toISOString(), hex', to: '.toISOString() + Math.random(), hex' },
       NOTHING_AHEAD,
-      { file: 'store/queries/planning.js', from: `, 'for update skip locked'`, to: '' },
+      { file: 'store/queries/planning.js', from: `lock: 'for update skip locked'`, to: `lock: ''` },
       {
         file: 'store/queries/recording.js',
         from: 'and c.next_at is not distinct from',
@@ -42,8 +42,13 @@ export const PLANTED: readonly PlantedBug[] = [
       },
       {
         file: 'store/queries/recording.js',
-        from: ' and s.ctid = plan.place and c.ctid = plan.cursor_place',
-        to: '',
+        from: 's.ctid = plan.place and s.id is not distinct from',
+        to: 's.id =',
+      },
+      {
+        file: 'store/queries/recording.js',
+        from: 'c.ctid = plan.cursor_place and c.schedule_id is not distinct from',
+        to: 'c.schedule_id =',
       },
     ],
   },
@@ -61,8 +66,8 @@ export const PLANTED: readonly PlantedBug[] = [
       NOTHING_AHEAD,
       {
         file: 'scheduler/tick.js',
-        from: 'await record(session, planned, channel)',
-        to: `await (async () => {
+        from: 'recordLocked(session, planned, { channel, offered: offerPlaces(planned) })',
+        to: `(async () => {
             await recordPlans(session, planned.map((one) => ({ ...one, plan: { ...one.plan, runs: [] } })), channel);
             await session.query('commit');
             await session.query('begin');
@@ -79,7 +84,7 @@ export const PLANTED: readonly PlantedBug[] = [
                   from {schema}.schedules as s, opened where s.id = $2 on conflict do nothing returning id\`, params);
                 ids.push(...rows.map(({ id }) => id));
             }
-            return ids;
+            return { created: ids, leased: [] };
         })()`,
       },
     ],

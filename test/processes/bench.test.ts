@@ -41,6 +41,11 @@ it('the bench of statements runs, and writes down how each of them was carried o
       '200',
       'coming schedules, record occurrences planned ahead, next schedule, claim lots, renew leases, record lots',
     ],
+    [
+      '| runs that begin as they are planned',
+      '200',
+      'coming schedules, record occurrences planned ahead, next schedule, renew leases, record lots',
+    ],
   ])
   for (const row of rows.slice(1)) expect(row).toMatch(/ \| [\d,]+ \| [1-9][\d,]* \|$/)
   expect(page).toMatch(

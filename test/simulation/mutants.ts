@@ -24,8 +24,9 @@ function replaced(text: string, pattern: RegExp, by: string): string {
   return changed
 }
 
-/** Where the runs of a plan are among its parameters. */
+/** Where the runs of a plan are among its parameters, and whose lease they get. */
 const FIRST_OF_RUNS = 10
+const LEASE = [21, 22]
 
 /** The cursor moves in a transaction of its own, and the runs are inserted in the next one. */
 export function cursorFirst(engine: EngineHere): EngineHere {
@@ -33,10 +34,14 @@ export function cursorFirst(engine: EngineHere): EngineHere {
     if (!/moved as \(\s*update \S+\.cursors/.test(text) || !/runs_asked/.test(text)) return undefined
     const anyCursor = replaced(
       text,
-      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)( and s\.ctid = plan\.place and c\.ctid = plan\.cursor_place)?/,
+      /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/,
       '',
     )
-    const withoutRuns = params.map((param, index) => (index < FIRST_OF_RUNS ? param : '{}'))
+      .replace('s.ctid = plan.place and s.id is not distinct from', 's.id =')
+      .replaceAll('c.ctid = plan.cursor_place and c.schedule_id is not distinct from', 'c.schedule_id =')
+    const withoutRuns = params.map((param, index) =>
+      index < FIRST_OF_RUNS ? param : LEASE.includes(index) ? null : '{}',
+    )
     return (async () => {
       const moved = await engine.request({ op, text, params: withoutRuns })
       if ('error' in moved) return moved

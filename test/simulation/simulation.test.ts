@@ -197,11 +197,11 @@ describe('a simulation', () => {
 describe('a simulation of a mutant', () => {
   it.each([
     ['cursors that move before the runs are inserted', mutants.cursorFirst, 75, /audit: missing/],
-    ['outcomes that no lease fences', mutants.withoutFence, 17, /unwitnessed: run .* succeeded/],
+    ['outcomes that no lease fences', mutants.withoutFence, 35, /unwitnessed: run .* succeeded/],
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,
-      66,
+      144,
       /unwitnessed: attempt .* its lease was/,
     ],
     ['chains that die', mutants.deadChains, 3, /dead: the cursor of chain/],

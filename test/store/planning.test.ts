@@ -4,7 +4,7 @@ import { planOccurrences } from '../../src/schedules/plan.js'
 import { lockDueSchedules } from '../../src/store/queries/planning.js'
 import { isOvertaken, recordDue, recordPlans } from '../../src/store/queries/recording.js'
 import { toPlannable } from '../../src/store/rows.js'
-import { createStore, instantAt } from '../../src/store/store.js'
+import { createStore, instantAt, type Store } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { FIRST_INSTANT, LAST_INSTANT } from '../../src/time/instant.js'
 import { TIMING_KINDS } from '../../src/time/timing.js'
@@ -25,6 +25,8 @@ async function plannedTick() {
   })
   return { h, store, planned }
 }
+
+const told = ({ channel }: Store) => ({ channel, offered: null })
 
 describe('recordPlans', () => {
   it('records the same plan once, however often it is written', async () => {
@@ -77,7 +79,7 @@ describe('recordPlans', () => {
 describe('recordDue', () => {
   it('records what is as it was read', async () => {
     const { h, store, planned } = await plannedTick()
-    expect(await recordDue(store, planned, store.channel)).toHaveLength(1)
+    expect((await recordDue(store, planned, told(store))).created).toHaveLength(1)
     expect(await h.planTimes('s')).toEqual(['2026-03-01T00:00:00.000Z'])
   })
 
@@ -88,15 +90,15 @@ describe('recordDue', () => {
   ])('says that it was overtaken where %s', async (_, change) => {
     const { h, store, planned } = await plannedTick()
     await store.query(change)
-    await expect(
-      store.transaction((session) => recordDue(session, planned, store.channel)),
-    ).rejects.toSatisfy(isOvertaken)
+    await expect(store.transaction((session) => recordDue(session, planned, told(store)))).rejects.toSatisfy(
+      isOvertaken,
+    )
     expect(await h.planTimes('s')).toEqual([])
   })
 
   it('is repeated with more care by a tick that finds a run there already', async () => {
     const { h, store, planned } = await plannedTick()
-    await recordDue(store, planned, store.channel)
+    await recordDue(store, planned, told(store))
     await store.query(`update {schema}.cursors set next_at = $1, wake_at = $1`, [
       new Date('2026-03-01T00:00:00Z'),
     ])

@@ -7,6 +7,7 @@ import { createManualClock } from '../../src/testing/manual-clock.js'
 import { ZONE_DATA } from '../../src/time/zone-data.js'
 import { sharedDatabase } from './database.js'
 import { openHarness } from './harness.js'
+import { noWorker } from './no-worker.js'
 
 export const AT = Date.parse('2026-03-01T00:00:30Z')
 export const DUE = '2026-03-01T00:01:00.000Z'
@@ -30,7 +31,7 @@ export async function planned(
     const parts = {
       store,
       calls,
-      expectLots() {},
+      worker: noWorker,
       logger: silentLogger,
       zoneData: ZONE_DATA,
       chance: hostChance,

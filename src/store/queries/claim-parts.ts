@@ -93,6 +93,13 @@ export const MAY_CLAIM = `claiming_paused_at is null and coalesce(claiming_held_
 /** Nothing is claimed while claiming is paused. */
 export const CLOCK = `clock as materialized (select ${NOW} as now from {schema}.control where ${MAY_CLAIM})`
 
+/** Priority first, then age: the order in which they were picked. */
+export function inOrder(a: ClaimedRow, b: ClaimedRow): number {
+  return (
+    b.priority - a.priority || a.eligible_at.getTime() - b.eligible_at.getTime() || (a.id < b.id ? -1 : 1)
+  )
+}
+
 export const IN_LINE = 'priority desc, eligible_at, id'
 
 export function claimParams(session: Session, { workerId, leaseToken, jobs, queues, limit }: Claim) {

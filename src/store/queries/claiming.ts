@@ -2,7 +2,7 @@ import { msUntil } from '../ms-until.js'
 import type { Session, Store } from '../store.js'
 import { claimFree } from './claim-free.js'
 import { claimLimited } from './claim-limited.js'
-import { type Claim, type ClaimableJob, type ClaimedRow, MAY_CLAIM } from './claim-parts.js'
+import { type Claim, type ClaimableJob, type ClaimedRow, inOrder, MAY_CLAIM } from './claim-parts.js'
 import { type Fronts, frontParams, inLine, type LineTable, levelsFrom } from './fronts.js'
 
 export type { Claim, ClaimedRow } from './claim-parts.js'
@@ -24,51 +24,65 @@ export async function claimRuns(store: Store, claim: Claim): Promise<ClaimedRow[
   return rows.sort(inOrder)
 }
 
-/** Priority first, then age: the order in which they were picked. */
-function inOrder(a: ClaimedRow, b: ClaimedRow): number {
-  return (
-    b.priority - a.priority || a.eligible_at.getTime() - b.eligible_at.getTime() || (a.id < b.id ? -1 : 1)
-  )
-}
-
 export function isLimited({ concurrency, concurrencyKey }: ClaimableJob): boolean {
   return concurrency !== null || concurrencyKey !== null
 }
 
-/** Gives back what a claim took whose answer was lost: nobody works on it, and no attempt is spent. */
-export async function releaseClaims(session: Session, leaseTokens: readonly string[]): Promise<void> {
-  await session.query(
+/** Gives back what a claim took whose answer was lost: nobody works on it, and no attempt is spent. Returns whether there was anything. */
+export async function releaseClaims(session: Session, leaseTokens: readonly string[]): Promise<boolean> {
+  const [row] = await session.query<{ released: boolean }>(
     `with lots as (
        update {schema}.lots
        set worker_id = null, lease_token = null, lease_expires_at = null, started_at = null, max_attempts = null,
          fails_when_stale = null
        where lease_token = any($1)
+       returning true
+     ),
+     runs as (
+       update {schema}.runs_open
+       set state = case attempt when 1 then 'pending' else 'retrying' end, attempt = attempt - 1, worker_id = null,
+         lease_token = null, lease_expires_at = null
+       where state = 'running' and lease_token = any($1)
+       returning true
      )
-     update {schema}.runs_open
-     set state = case attempt when 1 then 'pending' else 'retrying' end, attempt = attempt - 1, worker_id = null,
-       lease_token = null, lease_expires_at = null
-     where state = 'running' and lease_token = any($1)`,
+     select exists (select from lots) or exists (select from runs) as released`,
     [leaseTokens],
   )
+  return row!.released
 }
 
-/** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits. */
-export function msUntilEligible(
+/** Milliseconds until the next run of these queues and jobs may be claimed; null when none waits, or none may be claimed. */
+export async function msUntilEligible(session: Session, line: Line): Promise<number | null> {
+  const ms = await msUntilNext(session, line)
+  return ms === 'paused' ? null : ms
+}
+
+interface Line {
+  queues: readonly string[]
+  jobs: readonly string[]
+  from?: Fronts | null
+}
+
+/** The same, told apart. */
+export async function msUntilNext(
   session: Session,
-  { queues, jobs, from }: { queues: readonly string[]; jobs: readonly string[]; from?: Fronts | null },
-): Promise<number | null> {
-  return msUntil(
+  { queues, jobs, from }: Line,
+): Promise<number | null | 'paused'> {
+  const ms = await msUntil(
     session,
     'next run',
-    `select min(eligible_at) from (
+    `select case when (select ${MAY_CLAIM} from {schema}.control) then min(eligible_at) else ${NEVER} end from (
        ${earliestIn('runs_open')}
        union all
        ${earliestIn('lots')}
-     ) as first
-     where (select ${MAY_CLAIM} from {schema}.control)`,
+     ) as first`,
     [queues, jobs, ...frontParams(from)],
   )
+  return ms !== null && ms > NEVER_MS ? 'paused' : ms
 }
+
+const NEVER = `timestamptz '9999-12-31T00:00:00Z'`
+const NEVER_MS = 1e14
 
 const earliestIn = (table: LineTable) => `
        select first.eligible_at

@@ -12,6 +12,8 @@ export interface DueSchedule {
   name: string
   version: number
   job: string
+  /** As JSON; null where its runs do not begin here. */
+  input: string | null
   queue: string
   priority: number
   scopes: string[] | null
@@ -38,6 +40,8 @@ export interface DueLimits {
   providers: readonly string[]
   /** Only those that are due since then. */
   since?: Instant | null
+  /** The jobs whose runs may begin here as they are planned: of their schedules the input is read as well. */
+  beginning?: readonly string[]
 }
 
 /**
@@ -50,7 +54,7 @@ export interface DueLimits {
  */
 export async function lockDueSchedules(
   session: Session,
-  { limit, kinds, providers, since }: DueLimits,
+  { limit, kinds, providers, since, beginning = [] }: DueLimits,
 ): Promise<{ due: DueSchedule[]; now: Instant | null }> {
   const rows = await session.query<DueRow>(LOCK_DUE_SCHEDULES, [
     session.now(),
@@ -58,6 +62,7 @@ export async function lockDueSchedules(
     kinds,
     providers,
     sinceParam(since),
+    beginning,
   ])
   return { due: rows.map(readDue), now: rows.at(-1)?.now.getTime() ?? null }
 }
@@ -68,9 +73,14 @@ export async function lockDueSchedules(
  */
 export async function readComing(
   session: Session,
-  { limit, kinds, withinMs }: Pick<DueLimits, 'limit' | 'kinds'> & { withinMs: number },
+  {
+    limit,
+    kinds,
+    withinMs,
+    beginning = [],
+  }: Pick<DueLimits, 'limit' | 'kinds' | 'beginning'> & { withinMs: number },
 ): Promise<DueSchedule[]> {
-  const rows = await session.query<DueRow>(READ_COMING, [session.now(), limit, kinds, withinMs])
+  const rows = await session.query<DueRow>(READ_COMING, [session.now(), limit, kinds, withinMs, beginning])
   return rows.map(readDue)
 }
 
@@ -92,8 +102,16 @@ function parsed<Value>(text: string): Value {
   return value as Value
 }
 
-const firstCursors = (condition: string, lock = '') => `
-  select s.id, s.name, s.version, s.job, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
+const firstCursors = ({
+  condition,
+  beginning,
+  lock,
+}: {
+  condition: string
+  beginning: string
+  lock: string
+}) => `
+  select s.id, s.name, s.version, s.job, case when s.job = any(${beginning}::text[]) then s.input::text end as input, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
     c.decided_through, c.has_requests, c.counted, s.zone_data, s.ctid as place, c.place as cursor_place, ${NOW} as now
   from (
     select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted, ctid as place
@@ -107,18 +125,21 @@ const firstCursors = (condition: string, lock = '') => `
 
 const LOCK_DUE_SCHEDULES = often(
   'due schedules',
-  firstCursors(
-    `wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and (provider is null or provider = any($4))`,
-    'for update skip locked',
-  ),
+  firstCursors({
+    condition: `wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and (provider is null or provider = any($4))`,
+    beginning: '$6',
+    lock: 'for update skip locked',
+  }),
 )
 
 const READ_COMING = often(
   'coming schedules',
-  firstCursors(
-    `wake_at > (select ${NOW}) and wake_at <= (select ${NOW} + $4::float8 * interval '1 millisecond')
+  firstCursors({
+    condition: `wake_at > (select ${NOW}) and wake_at <= (select ${NOW} + $4::float8 * interval '1 millisecond')
       and next_at = wake_at and provider is null and not has_requests`,
-  ),
+    beginning: '$5',
+    lock: '',
+  }),
 )
 
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */

@@ -1,9 +1,11 @@
 /** What a plan leads to, written down: runs, skips, and the cursor that moves on. */
-import type { Plan } from '../../schedules/plan.js'
+import type { Plan, PlannedRun } from '../../schedules/plan.js'
 import type { Instant } from '../../time/instant.js'
+import type { Param } from '../database.js'
 import { many, often } from '../often.js'
 import { instantAt, NOW, type Session } from '../store.js'
-import { LARGEST_LOT } from './lots.js'
+import { type ClaimedRow, MAY_CLAIM } from './claim-parts.js'
+import { leasedRuns, lotsOf, type PlacesOffered } from './planned-lots.js'
 import type { DueSchedule } from './planning.js'
 
 export interface PlannedSchedule {
@@ -30,8 +32,25 @@ export async function recordPlans(
   channel: string | null,
 ): Promise<string[]> {
   const none = planned.map(() => null)
-  const { created } = await record(session, RECORD_PLANS, { planned, channel, places: [none, none] })
-  return created
+  const runs = runsOf(planned)
+  const { lots } = lotsOf(planned, null)
+  const rows = await session.query<RecordedRow>(
+    RECORD_PLANS,
+    recordParams(session, { planned, runs, channel, places: [none, none], lots }),
+  )
+  return newRuns(runs, rows)
+}
+
+/** What was planned with all that is known of the schedule, as a tick and what plans ahead have it. */
+export interface PlannedDue extends PlannedSchedule {
+  schedule: DueSchedule
+}
+
+/** How runs become known to workers: whoever is at rest in this process, and those who listen to a channel. */
+export interface Told {
+  /** Null where they are told in another way. */
+  channel: string | null
+  offered: PlacesOffered | null
 }
 
 /**
@@ -41,21 +60,16 @@ export async function recordPlans(
  */
 export async function recordDue(
   session: Session,
-  planned: readonly (PlannedSchedule & { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> })[],
-  channel: string | null,
-): Promise<string[]> {
-  const { created, moved } = await record(session, RECORD_DUE, {
-    planned,
-    channel,
-    places: placesOf(planned),
-  })
-  if (moved < planned.length) throw new Overtaken()
-  return created
+  planned: readonly PlannedDue[],
+  told: Told,
+): Promise<Recorded> {
+  const recorded = await record(session, RECORD_DUE, planned, told)
+  if (recorded.moved < planned.length) throw new Overtaken()
+  return recorded
 }
 
 /** A plan that was made before its plan time, and until when it is the one that a tick would make. */
-export interface PlannedAhead extends PlannedSchedule {
-  schedule: PlannedSchedule['schedule'] & Pick<DueSchedule, 'place' | 'cursor_place'>
+export interface PlannedAhead extends PlannedDue {
   goodUntil: Instant
 }
 
@@ -64,21 +78,13 @@ export interface PlannedAhead extends PlannedSchedule {
  * due by now, and not yet so late that something else would become of them. All others are left to the next tick. Throws as `recordDue` does where a run
  * is there already.
  */
-export async function recordAhead(
+export function recordAhead(
   session: Session,
   planned: readonly PlannedAhead[],
-  channel: string | null,
+  told: Told,
 ): Promise<Recorded> {
-  return record(session, RECORD_AHEAD, { planned, channel, places: placesOf(planned) }, [
-    planned.map(({ goodUntil }) => goodUntil),
-  ])
+  return record(session, RECORD_AHEAD, planned, told, [planned.map(({ goodUntil }) => goodUntil)])
 }
-
-const placesOf = (planned: readonly { schedule: Pick<DueSchedule, 'place' | 'cursor_place'> }[]) =>
-  [
-    planned.map(({ schedule }) => schedule.place),
-    planned.map(({ schedule }) => schedule.cursor_place),
-  ] as const
 
 class Overtaken extends Error {}
 
@@ -87,30 +93,91 @@ export function isOvertaken(error: unknown): boolean {
   return error instanceof Overtaken || (error as { code?: unknown } | null)?.code === '23505'
 }
 
-interface Recorded {
+export interface Recorded {
   /** The ids of the runs that are new. */
   created: string[]
   /** How many schedules were decided. */
   moved: number
+  /** Those of the new runs that took a place that was offered. */
+  leased: ClaimedRow[]
+}
+
+interface RecordedRow {
+  id: string | null
+  moved: number | null
+  leased_at: Date | null
 }
 
 async function record(
   session: Session,
   statement: string,
-  {
-    planned,
-    channel,
-    places,
-  }: {
-    planned: readonly PlannedSchedule[]
-    channel: string | null
-    places: readonly [readonly (string | null)[], readonly (string | null)[]]
-  },
+  planned: readonly PlannedDue[],
+  { channel, offered }: Told,
   more: readonly (readonly Instant[])[] = [],
 ): Promise<Recorded> {
-  const runs = planned.flatMap(({ schedule, plan }) => plan.runs.map((run) => ({ run, id: schedule.id })))
+  const runs = runsOf(planned)
+  const { lots, leased } = lotsOf(planned, offered)
+  const isWaiting = (lot: number | null) => lot === null || lot > leased.length
+  const places = [
+    planned.map(({ schedule }) => schedule.place),
+    planned.map(({ schedule }) => schedule.cursor_place),
+  ] as const
+  const rows = await session.query<RecordedRow>(statement, [
+    ...recordParams(session, { planned, runs, channel, places, lots }),
+    offered?.workerId ?? null,
+    leased.length === 0 ? null : offered!.leaseToken,
+    leased.map(({ leaseMs }) => leaseMs),
+    leased.map(({ retry }) => retry.attempts),
+    leased.map(({ onStale }) => onStale === 'fail'),
+    lots.some(isWaiting),
+    ...more,
+  ])
+  const created = newRuns(runs, rows)
+  const last = rows.find(({ moved }) => moved !== null)!
+  const isNew = new Set(created)
+  return {
+    created,
+    moved: last.moved!,
+    leased:
+      last.leased_at === null
+        ? []
+        : leasedRuns(
+            runs.map(({ run, schedule }, index) => ({ run, schedule, lot: lots[index]! })),
+            { lots: leased.length, isNew: (id) => isNew.has(id), at: last.leased_at.getTime() },
+          ),
+  }
+}
+
+function runsOf<Planned extends PlannedSchedule>(planned: readonly Planned[]) {
+  return planned.flatMap(({ schedule, plan }) =>
+    plan.runs.map((run) => ({ run, schedule: schedule as Planned['schedule'] })),
+  )
+}
+
+/** The statement tells of those that are not. */
+function newRuns(runs: readonly { run: PlannedRun }[], rows: readonly RecordedRow[]): string[] {
+  const refused = new Set(rows.map(({ id }) => id))
+  return runs.map(({ run }) => run.id).filter((id) => !refused.has(id))
+}
+
+function recordParams(
+  session: Session,
+  {
+    planned,
+    runs,
+    channel,
+    places,
+    lots,
+  }: {
+    planned: readonly PlannedSchedule[]
+    runs: ReturnType<typeof runsOf>
+    channel: string | null
+    places: readonly [readonly (string | null)[], readonly (string | null)[]]
+    lots: readonly (number | null)[]
+  },
+): Param[] {
   const skips = planned.flatMap(({ schedule, plan }) => plan.skips.map((skip) => ({ skip, id: schedule.id })))
-  const rows = await session.query<{ id: string | null; moved: number | null }>(statement, [
+  return [
     session.now(),
     channel,
     planned.map(({ schedule }) => schedule.id),
@@ -121,57 +188,17 @@ async function record(
     planned.map(({ plan }) => plan.decidedThrough),
     ...places,
     runs.map(({ run }) => run.id),
-    runs.map(({ id }) => id),
+    runs.map(({ schedule }) => schedule.id),
     runs.map(({ run }) => run.scope),
     runs.map(({ run }) => run.planTime),
     runs.map(({ run }) => run.eligibleAt),
-    lotsOf(planned),
+    lots,
     skips.map(({ id }) => id),
     skips.map(({ skip }) => skip.scope),
     skips.map(({ skip }) => skip.first),
     skips.map(({ skip }) => skip.last),
     skips.map(({ skip }) => skip.reason),
-    ...more,
-  ])
-  const refused = new Set(rows.map(({ id }) => id))
-  return {
-    created: runs.map(({ run }) => run.id).filter((id) => !refused.has(id)),
-    moved: rows.find((row) => row.moved !== null)?.moved ?? 0,
-  }
-}
-
-/**
- * In which lot each run waits, from 1; null for one that waits alone. Those of a lot are neighbours in the order of their ids. Whoever
- * looks for work takes a lot that waits for one that may be claimed now: what is held back for a while has a row of its own.
- */
-function lotsOf(planned: readonly PlannedSchedule[]): (number | null)[] {
-  const runs = planned.flatMap(({ schedule, plan }) =>
-    plan.runs.map((run) => ({
-      run,
-      schedule,
-      isEligible: run.eligibleAt <= plan.decidedThrough,
-      lot: null as number | null,
-    })),
-  )
-  const lines = new Map<string, typeof runs>()
-  for (const one of runs) {
-    const { job, queue, priority, policies } = one.schedule
-    if (policies.overlap !== 'allow' || !one.isEligible) continue
-    const line = `${one.run.eligibleAt}\0${priority}\0${queue}\0${job}`
-    const others = lines.get(line)
-    if (others) others.push(one)
-    else lines.set(line, [one])
-  }
-  let lots = 0
-  for (const line of lines.values()) {
-    if (line.length === 1) continue
-    line.sort((a, b) => (a.run.id < b.run.id ? -1 : 1))
-    for (const [index, one] of line.entries()) {
-      if (index % LARGEST_LOT === 0) lots += 1
-      one.lot = lots
-    }
-  }
-  return runs.map(({ lot }) => lot)
+  ]
 }
 
 const ASKED = `{schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue,
@@ -200,16 +227,25 @@ const PLANS = [
 ]
 const PLAN = 'id, version, cursor, next_at, wake_at, decided_through, place, cursor_place'
 
-/** Found as it was read, by where the rows lie. */
-const IN_PLACE = ' and s.ctid = plan.place and c.ctid = plan.cursor_place'
+/**
+ * Found as it was read, by where the rows lie. Their ids are not compared by `=`, by which the planner would rather look them up in an index.
+ */
+const IN_PLACE = {
+  schedule: 's.ctid = plan.place and s.id is not distinct from plan.id',
+  cursor: 'c.ctid = plan.cursor_place and c.schedule_id is not distinct from plan.id',
+}
+const BY_ID = { schedule: 's.id = plan.id', cursor: 'c.schedule_id = plan.id' }
 
 interface Recording {
   /** What is to be recorded, with the columns of `PLAN`, and a part of the statement that it needs. */
   plans?: { from: string; part: string }
-  found: string
+  /** How rows are found. */
+  found: { schedule: string; cursor: string }
   conflict: string
   /** Names those of `planned` that are new, of schedules that allow overlap. */
   created: string
+  /** Whether the first of the lots may be leased as they are made. */
+  lease: { part: string; columns: string; values: string; from: string; at: string; told: string }
 }
 
 const recording = ({
@@ -217,17 +253,17 @@ const recording = ({
   found,
   conflict,
   created,
+  lease,
 }: Recording) => `
-  with clock as materialized (select ${NOW} as now),${plans.part}
+  with clock as materialized (select ${NOW} as now),${plans.part}${lease.part}
   moved as (
     update {schema}.cursors as c
     set next_at = ${instantAt('plan.next_at')}, wake_at = ${instantAt('plan.wake_at')},
       decided_through = greatest(c.decided_through, ${instantAt('plan.decided_through')}), plan_error = null,
       counted = c.counted + (c.kind = 'after' and c.next_at is distinct from ${instantAt('plan.next_at')})::int
     from ${plans.from}
-    join {schema}.schedules as s on s.id = plan.id
-    where c.schedule_id = plan.id and c.version = plan.version
-      and c.next_at is not distinct from ${instantAt('plan.cursor')}${found}
+    join {schema}.schedules as s on ${found.schedule}
+    where ${found.cursor} and c.version = plan.version and c.next_at is not distinct from ${instantAt('plan.cursor')}
     returning c.schedule_id, c.version, s.job, s.input, s.queue, s.priority, s.policies->>'overlap' as overlap
   ),
   planned as (
@@ -246,13 +282,13 @@ const recording = ({
     returning id
   ),
   lotted as (
-    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs, is_scheduled)
-    select runs[1], runs[cardinality(runs)], job, queue, priority, eligible_at, runs, true
+    insert into {schema}.lots (id, last_id, job, queue, priority, eligible_at, runs, is_scheduled${lease.columns})
+    select runs[1], runs[cardinality(runs)], job, queue, priority, eligible_at, runs, true${lease.values}
     from (
-      select min(p.job) as job, min(p.queue) as queue, min(p.priority) as priority, min(p.eligible_at) as eligible_at,
+      select p.lot as number, min(p.job) as job, min(p.queue) as queue, min(p.priority) as priority, min(p.eligible_at) as eligible_at,
         array_agg(p.id order by p.id) as runs
       from planned as p${created} and p.lot is not null group by p.lot
-    ) as lot
+    ) as lot${lease.from}
   ),
   opened as (
     insert into ${OPEN}
@@ -297,33 +333,54 @@ const recording = ({
   notified as (
     select pg_notify($2, 'runs')::text as told
     from (select (select count(*) from created) + (select count(*) from laned) as runs) as batch
-    where batch.runs > 0 and $2::text is not null
+    where batch.runs > 0 and $2::text is not null${lease.told}
   )
-  -- Those that are not new, and how many cursors were moved. The notification is sent as it is read.
-  select id, null::int as moved from unnest($11::uuid[]) as run (id)
+  -- Those that are not new, how many cursors were moved, and since when lots are leased. The notification is sent as it is read.
+  select id, null::int as moved, null::timestamptz as leased_at from unnest($11::uuid[]) as run (id)
   where id not in (select id from created) and id not in (select id from laned)
-  union all select null, (select count(*) from moved)::int
-  union all select null, null from notified where told is null`
+  union all select null, (select count(*) from moved)::int, ${lease.at}
+  union all select null, null, null from notified where told is null`
+
+const ALL_WAIT = { part: '', columns: '', values: '', from: '', at: 'null', told: '' }
+/** As a claim would lease them: not while claiming is paused. */
+const FIRST_BEGIN = {
+  part: `
+  leasing as materialized (
+    select clock.now from clock, {schema}.control where $23::uuid is not null and ${MAY_CLAIM}
+  ),`,
+  columns: ', worker_id, lease_token, started_at, lease_expires_at, max_attempts, fails_when_stale',
+  values: ', lease.*',
+  from: `
+    left join lateral (
+      select $22::uuid, $23::uuid, leasing.now, leasing.now + ($24::float8[])[lot.number] * interval '1 millisecond',
+        ($25::int[])[lot.number], ($26::boolean[])[lot.number]
+      from leasing where lot.number <= cardinality($24::float8[])
+    ) as lease on true`,
+  at: '(select now from leasing)',
+  // Of those that begin here nobody else need be told.
+  told: ' and ($27::boolean or not exists (select from leasing))',
+}
 
 const RECORD_PLANS = often(
   'record occurrences',
   recording({
-    found: '',
+    found: BY_ID,
     conflict: 'on conflict do nothing',
     created: ` where ${isAmong('select id from created')}`,
+    lease: ALL_WAIT,
   }),
 )
 /** All of them are new, or none is written: there is nothing to look up. */
-const ALL_NEW = { found: IN_PLACE, conflict: '', created: ` where p.overlap = 'allow'` }
+const ALL_NEW = { found: IN_PLACE, conflict: '', created: ` where p.overlap = 'allow'`, lease: FIRST_BEGIN }
 const RECORD_DUE = often('record due occurrences', recording(ALL_NEW))
 
 /** Never early, and never another plan than a tick would make now; whoever is locked is somebody else's, or is just being changed. */
 const READY = `
   ready as materialized (
     select plan.*
-    from clock cross join ${many(...PLANS, '$22::float8[]')} as plan (${PLAN}, good_until)
-    join {schema}.cursors as c on c.ctid = plan.cursor_place
-    where c.schedule_id = plan.id and c.version = plan.version and c.next_at = ${instantAt('plan.cursor')} and not c.has_requests
+    from clock cross join ${many(...PLANS, '$28::float8[]')} as plan (${PLAN}, good_until)
+    join {schema}.cursors as c on ${IN_PLACE.cursor}
+    where c.version = plan.version and c.next_at = ${instantAt('plan.cursor')} and not c.has_requests
       and clock.now >= ${instantAt('plan.cursor')} and clock.now < ${instantAt('plan.good_until')}
     for update of c skip locked
   ),`

@@ -1,0 +1,9 @@
+import type { WorkerHere } from '../../src/scheduler/tick.js'
+
+/** For schedulers in whose process nobody works. */
+export const noWorker: WorkerHere = {
+  beginning: () => [],
+
+  offer: () => null,
+  expectLots() {},
+}
