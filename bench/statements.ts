@@ -17,16 +17,19 @@ import { silentLogger } from '../src/logger.js'
 import { newUuids } from '../src/runs/uuid.js'
 import { createAhead } from '../src/scheduler/ahead.js'
 import type { WorkerHere } from '../src/scheduler/tick.js'
+import { handingChannel, readHanded } from '../src/store/queries/begun-as-enqueued.js'
 import { type ClaimedRow, claimRuns } from '../src/store/queries/claiming.js'
 import { insertDirectRuns } from '../src/store/queries/enqueueing.js'
 import { renewLeases } from '../src/store/queries/leases.js'
 import { type Outcome, recordOutcomes } from '../src/store/queries/outcomes.js'
 import { msUntilWake } from '../src/store/queries/planning.js'
+import { removeWorker } from '../src/store/queries/workers.js'
 import type { Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
 import { ZONE_DATA } from '../src/time/zone-data.js'
 import { noWorker } from '../test/support/no-worker.js'
 import { startPostgres } from '../test/support/postgres-server.js'
+import { registerIdleWorker } from '../test/support/workers.js'
 import { folded, inEnglish, middle, walPosition } from './figures.js'
 import { openScheduleTable, type ScheduleTable } from './herd.js'
 import { openHistory } from './history.js'
@@ -64,6 +67,24 @@ const STEPS: Record<string, Step> = {
     const claim = claimOf()
     const rows = await claimRuns(store, { ...claim, lots: { areWaiting: false }, limit: 10 })
     return complete(store, claim, rows)
+  },
+  'one direct run that begins as it is enqueued': async (store) => {
+    const { database } = store
+    const [workerId, restLock] = [crypto.randomUUID(), '4680000']
+    await registerIdleWorker(store, workerId, null, {
+      begins: { [JOB.name]: 3 },
+      restLock,
+      queues: ['default'],
+    })
+    const letGo = await database.holdLock(restLock, () => {})
+    const heard: string[] = []
+    const unlisten = await database.listen(handingChannel(workerId), (payload) => void heard.push(payload))
+    await enqueue(store, 1, { mayBegin: true })
+    while (heard.length === 0) await sleep(1)
+    const row = readHanded(heard[0]!)!
+    const done = await complete(store, { leaseToken: row.id }, [row])
+    await Promise.all([unlisten(), letGo!(), removeWorker(store, workerId)])
+    return done
   },
   'direct runs in bulk': async (store, { batch }) => {
     await enqueue(store, batch)
@@ -172,9 +193,9 @@ const DIRECT = {
   traceContext: null,
 }
 
-async function enqueue(store: Store, count: number): Promise<void> {
+async function enqueue(store: Store, count: number, terms: { mayBegin?: boolean } = {}): Promise<void> {
   const ids = newUuids(store.now()!.getTime(), count)
-  await insertDirectRuns(store, store.channel, { ids, runs: ids.map(() => DIRECT) })
+  await insertDirectRuns(store, { channel: store.channel, ...terms }, { ids, runs: ids.map(() => DIRECT) })
 }
 
 const JOB = { name: 'noop', leaseMs: 30_000, retry: { attempts: 3 }, onStale: 'retry' } as const

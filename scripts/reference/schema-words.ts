@@ -241,6 +241,10 @@ export const SCHEMA_WORDS: Readonly<Record<string, Words>> = {
       running: 'How many runs it worked on then.',
       session_lock:
         'The advisory lock that its session holds while the process lives; null where it has none.',
+      begins:
+        'The jobs of which it begins a run as it is enqueued, each with how often it is attempted; null where it begins none.',
+      rest_lock:
+        'The advisory lock that its session holds while it has nothing to do; null where it has none.',
     },
   },
   control: {

@@ -11,7 +11,7 @@ import {
 } from '../runs/direct-run.js'
 import type { AnyJob, Job } from '../runs/job.js'
 import { checkTransaction, overTransaction, type TransactionLike } from '../store/caller-transaction.js'
-import { insertDirectRuns } from '../store/queries/enqueueing.js'
+import { type EnqueueTerms, insertDirectRuns } from '../store/queries/enqueueing.js'
 import type { PublishedJob } from '../store/queries/workers.js'
 import { isDeadlock, isRefusal } from '../store/refusal.js'
 import type { Session } from '../store/store.js'
@@ -79,8 +79,8 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls:
     return calls.around(
       (channel) =>
         isPlain
-          ? insert(store, plan, channel)
-          : store.transaction((session) => insert(session, plan, channel)),
+          ? insert(store, plan, { channel, mayBegin: true })
+          : store.transaction((session) => insert(session, plan, { channel })),
       hasNew,
     )
   }
@@ -90,8 +90,8 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls:
     return calls.around(
       (channel) =>
         plan.batches.length === 1
-          ? insert(store, plan, channel, PATIENCE_MS)
-          : store.transaction((session) => insert(session, plan, channel, PATIENCE_MS)),
+          ? insert(store, plan, { channel, patienceMs: PATIENCE_MS })
+          : store.transaction((session) => insert(session, plan, { channel, patienceMs: PATIENCE_MS })),
       hasNew,
     )
   }
@@ -114,12 +114,11 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls:
   async function insert(
     session: Session,
     { ids, batches }: Planned,
-    channel: string | null,
-    patienceMs: number | null = null,
+    terms: EnqueueTerms,
   ): Promise<Enqueued[]> {
     const created = new Set<string>()
     for (const batch of batches) {
-      const inserted = await insertDirectRuns(session, channel, batch, patienceMs)
+      const inserted = await insertDirectRuns(session, terms, batch)
       if (inserted === batch.ids && inserted.length === ids.length) {
         return ids.map((id) => ({ id, created: true }))
       }
@@ -194,7 +193,7 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls:
       const { runs, session } = await check(job, [{ ...terms, input }], { tx, pathOf: () => '' })
       return (
         await traced(runs, async () => {
-          if (tx !== undefined) return insert(session, planned(runs), store.channel)
+          if (tx !== undefined) return insert(session, planned(runs), { channel: store.channel })
           const run = runs[0]!
           const enqueued = await enqueueOne(run).catch((error) => {
             throw explain(error, `the key ${quote(run.key)}`)
@@ -211,7 +210,7 @@ export function createEnqueueing({ store, jobs, bus, chance }: VerbParts, calls:
       const { runs, session } = await check(job, items, { tx, pathOf: (index) => `items[${index}].` })
       if (runs.length === 0) return []
       return traced(runs, async () => {
-        if (tx !== undefined) return insert(session, planned(runs), store.channel)
+        if (tx !== undefined) return insert(session, planned(runs), { channel: store.channel })
         const enqueued = await insertAlone(runs).catch((error) => {
           throw explain(error, 'one of these keys')
         })

@@ -16,8 +16,8 @@ export interface ClaimedRun {
 export interface LocalEventMap {
   /** One batch of due schedules was decided; often an empty one. */
   'scheduler.ticked': { durationMs: number; schedules: number; runs: number }
-  /** The database has answered a claim, perhaps with nothing. */
-  'worker.claimed': { durationMs: number; runs: readonly ClaimedRun[] }
+  /** The database has answered a claim, perhaps with nothing; or a run was handed over, which took no claim and no time. */
+  'worker.claimed': { durationMs: number | null; runs: readonly ClaimedRun[] }
   /** A run that a handler of this process works on is somebody else's by now. */
   'worker.leaseLost': { runId: string }
   /** One pass over the declared tables. */

@@ -154,7 +154,7 @@ function countWork({ on }: Pick<Escapement, 'on'>, registers: Registry[]): (() =
       if (durationMs !== null) attempt.observe({ job }, durationMs / 1000)
     }),
     on('worker.claimed', ({ durationMs, runs }) => {
-      claim.observe(durationMs / 1000)
+      if (durationMs !== null) claim.observe(durationMs / 1000)
       claimed.inc(runs.length)
       for (const run of runs) {
         if (run.attempt === 1) lateness.observe({ queue: queueOf(run.queue) }, run.latenessMs / 1000)

@@ -45,6 +45,38 @@ it('a lock counts as held from when it is taken, by whichever try, until its ses
   await listener.close()
 })
 
+it('a lock is let go of by the session that has taken it, also while that takes others', async () => {
+  const statements: string[] = []
+  let answerSecond = () => {}
+  let isSecond = false
+  const connect = async () => {
+    const client = Object.assign(new EventEmitter(), {
+      query: async ({ text }: { text: string }) => {
+        statements.push(text)
+        if (isSecond && text.includes('try_advisory_lock(8)'))
+          await new Promise<void>((resolve) => {
+            answerSecond = resolve
+          })
+        return { rows: [{ taken: true }], command: 'SELECT' }
+      },
+    })
+    last = client
+    return { client, end: async () => {} }
+  }
+  let last = new EventEmitter()
+  const listener = openListener(connect)
+  const letGo = await listener.holdLock('7', () => {})
+  await listener.holdLock('8', () => {})
+  isSecond = true
+  last.emit('end')
+  await vi.advanceTimersByTimeAsync(200)
+  statements.length = 0
+  await letGo!()
+  expect(statements).toEqual(['select pg_advisory_unlock(7)'])
+  answerSecond()
+  await listener.close()
+})
+
 it('a connection on which nothing can be listened to is not left behind', async () => {
   const { state, listener } = connections(new Error('the server is going down'))
   await listener.listen('c', () => {})

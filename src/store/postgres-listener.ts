@@ -22,6 +22,11 @@ interface ListenConnection {
   end(): Promise<void>
 }
 
+interface Lock {
+  heldBy: ListenConnection | null
+  onChange(isHeld: boolean): void
+}
+
 const DEADLINE_MS = 10_000
 const END_PATIENCE_MS = 1_000
 const FIRST_RETRY_MS = 100
@@ -33,7 +38,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
   const channels = new Map<string, Set<(payload: string) => void>>()
   /** The channels that a connection listens to. */
   const heard = new WeakMap<ListenConnection, Set<string>>()
-  const locks = new Map<string, { isHeld: boolean; onChange(isHeld: boolean): void }>()
+  const locks = new Map<string, Lock>()
   let connection: Promise<ListenConnection> | undefined
   let current: ListenConnection | undefined
   let retry: NodeJS.Timeout | undefined
@@ -70,25 +75,36 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
 
   /** Not waiting: it may still be held by our own session that broke, until the server notices. */
   async function takeLock(opened: ListenConnection, key: string): Promise<void> {
+    const lock = locks.get(key)
     const text = `select pg_try_advisory_lock(${BigInt(key)}) as taken`
     const { rows } = await opened.client.query({ text, query_timeout: DEADLINE_MS })
-    if ((rows as { taken: boolean }[])[0]?.taken) return setHeld(key, true)
+    const isTaken = (rows as { taken: boolean }[])[0]?.taken
+    // Nobody wants it any more, or somebody else does: a lock that is taken twice is to be let go of twice.
+    if (locks.get(key) !== lock) return isTaken ? letGoOf(opened, key) : undefined
+    if (isTaken) return setHeld(key, opened)
     const again = () => {
-      if (!closed && locks.has(key) && current === opened) takeLock(opened, key).catch(() => lost(opened))
+      if (!closed && locks.get(key) === lock && current === opened)
+        takeLock(opened, key).catch(() => lost(opened))
     }
     setTimeout(again, LOCK_RETRY_MS).unref()
   }
 
-  function setHeld(key: string, isHeld: boolean): void {
+  /** With its session, where that does not answer. */
+  async function letGoOf(holder: ListenConnection, key: string): Promise<void> {
+    const text = `select pg_advisory_unlock(${BigInt(key)})`
+    await holder.client.query({ text, query_timeout: DEADLINE_MS }).catch(() => lost(holder))
+  }
+
+  function setHeld(key: string, holder: ListenConnection | null): void {
     const lock = locks.get(key)
-    if (!lock || lock.isHeld === isHeld) return
-    lock.isHeld = isHeld
-    lock.onChange(isHeld)
+    if (!lock || lock.heldBy === holder) return
+    lock.heldBy = holder
+    lock.onChange(holder !== null)
   }
 
   /** They went with the session. */
   function setAllFree(): void {
-    for (const key of locks.keys()) setHeld(key, false)
+    for (const key of locks.keys()) setHeld(key, null)
   }
 
   function lost(which: ListenConnection): void {
@@ -154,7 +170,7 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
       }
     },
     async holdLock(key, onChange) {
-      const lock = { isHeld: false, onChange }
+      const lock: Lock = { heldBy: null, onChange }
       try {
         const opened = await connected()
         locks.set(key, lock)
@@ -165,9 +181,9 @@ export function openListener(connect: () => Promise<ListenConnection>): Listener
         else reopen(FIRST_RETRY_MS)
       }
       return async () => {
+        if (locks.get(key) !== lock) return
         locks.delete(key)
-        const text = `select pg_advisory_unlock(${BigInt(key)})`
-        await current?.client.query({ text, query_timeout: DEADLINE_MS }).catch(() => {})
+        if (lock.heldBy) await letGoOf(lock.heldBy, key)
       }
     },
     async close() {

@@ -30,6 +30,8 @@ export interface Claims {
   ): Promise<{ rows: readonly ClaimedRow[]; leaseToken: string }>
   /** What is leased under this token, or will be yet, nobody works on. */
   lose(leaseToken: string): void
+  /** Gives back at once what is leased under these tokens, and tells workers of it. No attempt is spent. */
+  release(leaseTokens: readonly string[]): Promise<void>
   /** How long until what was lost is to be given back. */
   msUntilGiveBack(): number
   /** Gives it back, and tells workers of it. No attempt is spent. Resolves to whether there was anything. */
@@ -178,8 +180,7 @@ export function createClaims(
 
   async function giveBack(tokens: readonly string[]): Promise<boolean> {
     if (tokens.length === 0) return false
-    const isReleased = await releaseClaims(store, tokens)
-    if (isReleased) await notify(store, store.channel, 'runs')
+    const isReleased = await release(tokens)
     for (const token of tokens) {
       const { untilMs } = lost.get(token)!
       if (elapsedMs() >= untilMs) lost.delete(token)
@@ -188,10 +189,22 @@ export function createClaims(
     return isReleased
   }
 
+  async function release(tokens: readonly string[]): Promise<boolean> {
+    const isReleased = await releaseClaims(store, tokens)
+    if (isReleased) await notify(store, store.channel, 'runs')
+    return isReleased
+  }
+
   const dueToGiveBack = () => [...lost].flatMap(([token, { atMs }]) => (atMs <= elapsedMs() ? token : []))
 
   return {
     lose,
+    async release(tokens) {
+      await release(tokens).catch((error) => {
+        tokens.forEach(lose)
+        throw error
+      })
+    },
     msUntilGiveBack: () => Math.min(...[...lost.values()].map(({ atMs }) => atMs)) - elapsedMs(),
     giveBack: () => giveBack([...lost.keys()]),
     async take(limit, { isWhole = false } = {}) {

@@ -26,7 +26,16 @@ export interface Registration {
 export function createRegistration(
   store: Store,
   jobs: JobRegistry,
-  worker: { id: string; version: string; queues: readonly string[]; concurrency: number },
+  worker: {
+    id: string
+    version: string
+    queues: readonly string[]
+    concurrency: number
+    /** Of which it begins runs that are handed to it. */
+    begins(job: AnyJob): boolean
+    /** Held while it has nothing to do; null where nothing can be handed to it. */
+    restLock: string | null
+  },
 ): Registration {
   /** How many jobs the others know of, and which lock. */
   const published: { jobs: number; lock: string | null } = { jobs: -1, lock: null }
@@ -35,7 +44,8 @@ export function createRegistration(
 
   async function register(all: readonly AnyJob[]): Promise<void> {
     const sessionLock = lock
-    const { id, version, queues, concurrency } = worker
+    const { id, version, queues, concurrency, restLock } = worker
+    const begun = restLock === null ? [] : all.filter(worker.begins)
     await registerWorker(store, {
       id,
       host: os.hostname(),
@@ -45,13 +55,18 @@ export function createRegistration(
       jobs: all.map(({ name }) => name),
       concurrency,
       sessionLock,
+      begins:
+        begun.length === 0
+          ? null
+          : Object.fromEntries(begun.map(({ name, retry }) => [name, retry.attempts])),
+      restLock,
     })
     published.lock = sessionLock
   }
 
   return {
     async holdLock(onTaken) {
-      const key = lockKeyOf(worker.id)
+      const key = lockOf('worker', worker.id)
       letGoOfLock ??= await store.database.holdLock(key, (isHeld) => {
         lock = isHeld ? key : null
         if (isHeld) onTaken()
@@ -81,7 +96,7 @@ export function createRegistration(
   }
 }
 
-/** A number that only this worker uses; advisory locks are numbers that all programs of a database share. */
-function lockKeyOf(workerId: string): string {
-  return createHash('sha256').update(`escapement worker ${workerId}`).digest().readBigInt64BE().toString()
+/** A number that only this worker uses, and only for this; advisory locks are numbers that all programs of a database share. */
+export function lockOf(purpose: 'worker' | 'resting worker', workerId: string): string {
+  return createHash('sha256').update(`escapement ${purpose} ${workerId}`).digest().readBigInt64BE().toString()
 }

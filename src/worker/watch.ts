@@ -34,6 +34,8 @@ export interface Watch {
   look(running: number, held: readonly string[]): Promise<number>
   /** Takes back runs whose leases have expired, all of them or since then. */
   recover(held: readonly string[], since?: Instant | null): Promise<void>
+  /** What the clock of the database says by now, or somewhat more. */
+  databaseNow(): Instant
 }
 
 /** Looks after the workers of all processes: whoever dies, the others take over. */
@@ -56,6 +58,8 @@ export function createWatch(parts: {
   /** Of the leases, in the order in which they expire. */
   const front = createFront(litterIn(store.database))
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
+  /** How far its clock is ahead of ours. */
+  let aheadMs = Number.POSITIVE_INFINITY
 
   async function recover(held: readonly string[], since: Instant | null = null): Promise<void> {
     for (;;) {
@@ -79,11 +83,13 @@ export function createWatch(parts: {
 
   return {
     recover,
+    databaseNow: () => elapsedMs() + aheadMs,
     async look(running, held) {
       // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
       const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - everyMs, 0), EVER_MS)
       const since = front.since()
       const startedMs = monotonicMs()
+      const askedAtMs = elapsedMs()
       const { lost, msUntilLost, hasExpired, now, isAlone, isAsTold } = await lookAfterWorkers(store, {
         id: workerId,
         running,
@@ -97,6 +103,8 @@ export function createWatch(parts: {
         throw error
       })
       front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: hasExpired ? null : now })
+      // Since it was asked: had this process stood still meanwhile, its answer would be old.
+      aheadMs = now - askedAtMs
       lookedAtMs = elapsedMs()
       for (const { id, host, pid } of lost) {
         logger.warn({ workerId: id, host, pid }, 'a worker is gone: its runs are taken over')

@@ -11,6 +11,7 @@ import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { NoticeRule } from '../runs/notification.js'
 import { randomUuid } from '../runs/uuid.js'
+import { HANDED_LEASE_MS } from '../store/queries/begun-as-enqueued.js'
 import { type ClaimedRow, isLimited } from '../store/queries/claiming.js'
 import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
@@ -23,11 +24,12 @@ import { startAttemptSpan } from './attempt-span.js'
 import { createClaims } from './claims.js'
 import type { Execution } from './execute.js'
 import { giveBack } from './giving-back.js'
+import { createHanded } from './handed.js'
 import { Interrupt } from './interrupt.js'
 import { createLeaseKeeper } from './lease-keeper.js'
 import { createOutcomeRecorder } from './outcomes.js'
 import { createPerformer } from './perform.js'
-import { createRegistration } from './registration.js'
+import { createRegistration, lockOf } from './registration.js'
 import { runFacts } from './run-facts.js'
 import { createProgressWriter, Telling } from './telling.js'
 import { createWatch } from './watch.js'
@@ -107,7 +109,17 @@ export function createWorker(parts: {
   const wait = createWait(clock)
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
-  const registration = createRegistration(store, jobs, { id, version: parts.version, queues, concurrency })
+  // Where a session of its own listens, runs can be handed to it.
+  const restLock =
+    store.database.kind === 'postgres' && store.database.canListen ? lockOf('resting worker', id) : null
+  const registration = createRegistration(store, jobs, {
+    id,
+    version: parts.version,
+    queues,
+    concurrency,
+    begins: mayBeHandedOver,
+    restLock,
+  })
   const claims = createClaims(store, jobs, { workerId: id, queues, chance })
   const leases = createLeaseKeeper(store, clock, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
   const outcomes = createOutcomeRecorder(store, rules, { onFollowed, onLanesFilled: wake })
@@ -152,6 +164,21 @@ export function createWorker(parts: {
 
   /** Outcomes may lag behind their handlers by as many again, so that claiming and recording go on side by side. */
   const room = () => Math.min(concurrency - busy, 2 * concurrency - inHand.size) - offered
+
+  const handed =
+    restLock === null
+      ? null
+      : createHanded({
+          store,
+          workerId: id,
+          restLock,
+          databaseNow: watch.databaseNow,
+          isFree: () => loop !== undefined && !stopping && isAtRest && room() - claiming > 0,
+          room,
+          begin: beginHanded,
+          release: claims.release,
+          wake: wait.wake,
+        })
 
   function wake(): void {
     isAtRest = false
@@ -227,16 +254,32 @@ export function createWorker(parts: {
     }
   }
 
+  /** Returns whether its job still is one that is begun like this. */
+  function beginHanded(row: ClaimedRow): boolean {
+    const job = freeJob(row.job)
+    if (!job) return false
+    tellClaimed([row], null)
+    begin(row, job, row.id, HANDED_LEASE_MS)
+    return true
+  }
+
+  /** Others may hand runs to it, as long as it has nothing to do. */
+  function restIfIdle(): void {
+    if (isAtRest && inHand.size === 0 && !stopping) handed?.enter()
+  }
+
   function freeJob(name: string): AnyJob | undefined {
     const job = jobs.get(name)
     return job === undefined || isLimited(job) ? undefined : job
   }
 
-  function tellClaimed(rows: readonly ClaimedRow[], durationMs: number): void {
+  function tellClaimed(rows: readonly ClaimedRow[], durationMs: number | null): void {
     if (bus.has('worker.claimed')) bus.emit('worker.claimed', { durationMs, runs: rows.map(claimedRun) })
   }
 
-  function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
+  function begin(row: ClaimedRow, job: AnyJob, leaseToken: string, firstLeaseMs = job.leaseMs): void {
+    // Before the handler: it may keep the process busy.
+    handed?.leave()
     const lease = { runId: row.id, lotId: row.lot_id, leaseToken, leaseMs: job.leaseMs }
     const interrupt = new Interrupt()
     const telling = new Telling(lease, row.schedule_id, progress, leases.renewOne)
@@ -254,7 +297,7 @@ export function createWorker(parts: {
       jitter,
       isBusy: true,
     }
-    leases.hold(lease, interrupt)
+    leases.hold(lease, interrupt, firstLeaseMs)
     busy += 1
     inHand.add(execution)
     void carryThrough(execution)
@@ -282,6 +325,7 @@ export function createWorker(parts: {
     if (room() <= 0 || mayMakeWork(execution, outcome)) wake()
     inHand.delete(execution)
     if (inHand.size > 0) return
+    restIfIdle()
     for (const resolve of emptied) resolve()
     emptied = []
   }
@@ -360,7 +404,9 @@ export function createWorker(parts: {
           mayHaveMore = got > 0 && got === limit
           heldBackMs = got > 0 || ms > 0 ? FIRST_HELD_BACK_MS : Math.min(heldBackMs * 2, MAX_HELD_BACK_MS)
           claimAtMs = elapsedMs() + (got > 0 ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
+          restIfIdle()
         }
+        await handed?.settle(!mayHaveMore)
         backoffMs = FIRST_BACKOFF_MS
         const claimOrLookMs =
           Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
@@ -375,6 +421,7 @@ export function createWorker(parts: {
       } catch (error) {
         if (backoffMs === FIRST_BACKOFF_MS) logger.error({ err: error }, 'the worker waits for the database')
         isAtRest = false
+        handed?.leave()
         lookAtMs = Number.NEGATIVE_INFINITY
         pulse.waitsOut(backoffMs)
         await wait.sleep(backoffMs)
@@ -408,6 +455,7 @@ export function createWorker(parts: {
       if (loop) return
       stopping = false
       isAtRest = false
+      await handed?.listen()
       await registration.holdLock(() => void leases.renew())
       await registration.publish()
       loop = run()
@@ -417,6 +465,7 @@ export function createWorker(parts: {
       stopping = true
       pulse.end()
       wait.wake()
+      handed?.refuse()
       await loop
       loop = undefined
       // A tick that is under way may yet hand over what begins nowhere now.
@@ -425,6 +474,7 @@ export function createWorker(parts: {
         await claims.giveBack()
         await finishRunning()
         await registration.signOff()
+        await handed?.end()
       } catch (error) {
         // Without the database nothing can be given back: the leases run out instead.
         logger.warn({ err: error }, 'the worker could not sign off')
@@ -444,6 +494,11 @@ export function createWorker(parts: {
 /** Whether what was recorded lets another run begin, or the same one again: nobody else tells this worker. */
 function mayMakeWork({ row, job }: Execution, outcome: Outcome | null): boolean {
   return outcome?.state !== 'succeeded' || row.lane !== null || job.transactional || isLimited(job)
+}
+
+/** Not what has to be counted, nor what must not be tried again: its lease could end although nobody has begun it. */
+function mayBeHandedOver(job: AnyJob): boolean {
+  return !isLimited(job) && job.onStale === 'retry' && job.retry.attempts > 1
 }
 
 function deferred(): { promise: Promise<void>; resolve(): void } {

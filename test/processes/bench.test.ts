@@ -28,6 +28,7 @@ it('the bench of statements runs, and writes down how each of them was carried o
   const rows = page.split('\n').filter((line) => line.startsWith('| ') && !line.includes('---'))
   expect(rows.slice(1).map((row) => row.split(' | ').slice(0, 3))).toEqual([
     ['| one direct run', '1', 'enqueue a run, claim runs, record successes'],
+    ['| one direct run that begins as it is enqueued', '1', 'enqueue a run that may begin, record successes'],
     ['| direct runs in bulk', '200', 'enqueue lots, claim lots, renew leases, record lots'],
     [
       '| runs of schedules',

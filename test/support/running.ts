@@ -8,12 +8,14 @@ interface Altered {
   refuse?(purpose: string | undefined, text: string): void
   /** Called when each has its answer, which does not arrive before, or at all where this throws. */
   answered?(purpose: string): void | Promise<void>
+  /** Called with each notification, to pass it on. */
+  heard?(channel: string, passOn: () => void): void
 }
 
 /** What runs by the real time, whose statements can be refused, and what it says. */
 export async function running(
   options: EscapementOptions = {},
-  { refuse = () => {}, answered = () => {} }: Altered = {},
+  { refuse = () => {}, answered = () => {}, heard = (_, passOn) => passOn() }: Altered = {},
 ) {
   const purposes: string[] = []
   const logged: string[] = []
@@ -28,6 +30,8 @@ export async function running(
     return answer
   }
   const database = await alteredDatabase((shared) => ({
+    listen: (channel, listener) =>
+      shared.listen(channel, (payload) => heard(channel, () => listener(payload))),
     query: (text, params) => asked(text, () => shared.query(text, params)),
     transaction: (work) =>
       shared.transaction((tx) =>

@@ -1,8 +1,13 @@
-import { registerWorker } from '../../src/store/queries/workers.js'
+import { registerWorker, type WorkerRegistration } from '../../src/store/queries/workers.js'
 import type { Store } from '../../src/store/store.js'
 
-/** A worker that is known by its lock alone: it has no jobs, and nobody runs it. */
-export function registerIdleWorker(store: Store, id: string, sessionLock: string | null) {
+/** A worker that is known by its locks alone: nobody runs it. */
+export function registerIdleWorker(
+  store: Store,
+  id: string,
+  sessionLock: string | null,
+  terms: Partial<WorkerRegistration> = {},
+) {
   return registerWorker(store, {
     id,
     host: 'h',
@@ -12,5 +17,8 @@ export function registerIdleWorker(store: Store, id: string, sessionLock: string
     jobs: [],
     concurrency: 1,
     sessionLock,
+    begins: null,
+    restLock: null,
+    ...terms,
   })
 }

@@ -2,26 +2,35 @@ import type { DirectBatch } from '../../runs/direct-batches.js'
 import type { DirectRun } from '../../runs/direct-run.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
+import { insertAndHandOver, needNotWait } from './begun-as-enqueued.js'
 import { LARGEST_LOT } from './lots.js'
 
+export interface EnqueueTerms {
+  /** Where workers are told, once; null where they are told in another way. */
+  channel: string | null
+  /** For a statement alone: it waits no longer for a transaction that has inserted one of them; absent, that is left to the transaction that it is in. */
+  patienceMs?: number
+  /** For a statement alone: a worker at rest may begin with a single run at once. */
+  mayBegin?: boolean
+}
+
 /**
- * Inserts those whose id is new, tells the workers once if there are any and a channel is given, and returns the ids that were new. It also
- * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text. With
- * `patienceMs`, for a statement alone, it waits no longer for a transaction that has inserted one of them; null leaves
- * that to the transaction that it is in.
+ * Inserts those whose id is new, tells the workers if there are any, and returns the ids that were new. It also
+ * runs inside the transactions of other libraries: arrays travel as text, and the answer is one row of text.
  */
 export async function insertDirectRuns(
   session: Session,
-  channel: string | null,
+  { channel, patienceMs, mayBegin = false }: EnqueueTerms,
   { ids, runs }: DirectBatch,
-  patienceMs: number | null = null,
 ): Promise<readonly string[]> {
   if (isLot(runs)) {
     await insertLots(session, channel, { ids, runs })
     return ids
   }
   if (runs.length === 1 && runs[0]!.key === null) {
-    await insertOne(session, channel, ids[0]!, runs[0]!)
+    const [id, run] = [ids[0]!, runs[0]!]
+    if (mayBegin && channel !== null && needNotWait(run)) await insertAndHandOver(session, channel, id, run)
+    else await insertOne(session, channel, id, run)
     return ids
   }
   const [row] = await session.query<{ created: string }>(INSERT_DIRECT_RUNS, [
@@ -35,7 +44,7 @@ export async function insertDirectRuns(
     runs.map(({ key }) => key),
     runs.map(({ at }) => (at === null ? null : new Date(at))),
     runs.map(({ delayMs }) => delayMs),
-    patienceMs === null ? null : `${patienceMs}ms`,
+    patienceMs === undefined ? null : `${patienceMs}ms`,
     // Mostly there is none, and then nothing travels.
     runs.some(({ traceContext }) => traceContext !== null)
       ? runs.map(({ traceContext }) => traceContext)

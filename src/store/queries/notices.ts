@@ -70,7 +70,7 @@ async function insertIn(
 ): Promise<(InsertedNotice | null)[]> {
   const created = new Set<string>()
   for (const batch of toBatches({ ids, runs })) {
-    for (const id of await insertDirectRuns(session, channel, batch)) created.add(id)
+    for (const id of await insertDirectRuns(session, { channel }, batch)) created.add(id)
   }
   return ids.map((id, index) => (created.has(id) ? { id, job: runs[index]!.job } : null))
 }

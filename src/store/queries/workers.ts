@@ -14,6 +14,10 @@ export interface WorkerRegistration {
   concurrency: number
   /** The advisory lock that its session holds while the process lives; null without such a session. */
   sessionLock: string | null
+  /** The jobs of which it begins a run as it is enqueued, each with how often it is attempted; null where it begins none. */
+  begins: Readonly<Record<string, number>> | null
+  /** The advisory lock that its session holds while it has nothing to do. */
+  restLock: string | null
 }
 
 /** Creates or refreshes a worker's row, and forgets those that were last seen a day ago. */
@@ -22,10 +26,10 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
     session.now(),
   ])
   await session.query(
-    `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, session_lock, started_at, seen_at)
-     select $2, $3, $4, $5, $6::text[], $7::text[], $8, $9::bigint, now, now from (select ${NOW} as now) as clock
+    `insert into {schema}.workers (id, host, pid, version, queues, jobs, concurrency, session_lock, begins, rest_lock, started_at, seen_at)
+     select $2, $3, $4, $5, $6::text[], $7::text[], $8, $9::bigint, $10::jsonb, $11::bigint, now, now from (select ${NOW} as now) as clock
      on conflict (id) do update
-       set jobs = excluded.jobs, seen_at = excluded.seen_at, session_lock = excluded.session_lock`,
+       set jobs = excluded.jobs, seen_at = excluded.seen_at, session_lock = excluded.session_lock, begins = excluded.begins`,
     [
       session.now(),
       worker.id,
@@ -36,6 +40,8 @@ export async function registerWorker(session: Session, worker: WorkerRegistratio
       worker.jobs,
       worker.concurrency,
       worker.sessionLock,
+      worker.begins && JSON.stringify(worker.begins),
+      worker.restLock,
     ],
   )
 }
