@@ -47,6 +47,23 @@ it('a perfect run is clean, and its stale completion is counted as refused', () 
   expect(counts).toMatchObject({ breaks: 1, failedAttempts: expect.any(Number), chained: expect.any(Number) })
 })
 
+it('a backfilled run that waits for its next attempt gives way to an occurrence that replaces; one at work does not', () => {
+  const overlaps = (attemptEnds?: number) => {
+    const findings = findingsOf((records) => {
+      const before = at(records, 'lane-2', 66)
+      before.trigger = 'backfill'
+      before.finishedAt! += 8_000
+      if (attemptEnds === undefined) return
+      const ended = { startedAt: before.createdAt, finishedAt: T + attemptEnds, code: 'lease_lost' }
+      records.ledger.attempts.push({ run: before.id, number: 1, worker: 'worker 1', ...ended })
+    })
+    return findings.filter(({ kind }) => kind === 'overlap').length
+  }
+  expect(overlaps(67_000)).toBe(0)
+  expect(overlaps(73_000)).toBe(1)
+  expect(overlaps()).toBe(1)
+})
+
 const move = (run: RunRow, ms: number) => {
   run.createdAt += ms
   if (run.finishedAt !== null) run.finishedAt += ms

@@ -53,7 +53,7 @@ export interface WitnessCounts {
 }
 
 /** The machine's own clock is the database's too; a step of it would be another fault. */
-const timeOf = ({ database, host }: Witnessed) => database ?? host
+export const timeOf = ({ database, host }: Witnessed) => database ?? host
 
 /** When the first attempt of each run began. */
 export function firstStarts({ lines }: Witnesses): Map<string, number> {
