@@ -27,12 +27,12 @@ export interface QueueSize extends Sizes {
 export const FULL: QueueSize = {
   rounds: 5,
   peers: true,
-  warmUp: 3_000,
-  single: 2_000,
+  warmUp: 1_000,
+  single: 1_500,
   callers: 10,
   backlog: 30_000,
   paced: 100,
-  idleMs: 10_000,
+  idleMs: 5_000,
 }
 export const QUICK: QueueSize = {
   rounds: 1,

@@ -50,9 +50,9 @@ export async function firePeers(
 
   try {
     const firing = { than: ours, what: 'have their job' }
-    measure('graphile-worker', postgres.url, 10_000, firing)
+    measure('graphile-worker', postgres.url, 5_000, firing)
     // It sends fifty a second, by design.
-    measure('pg-boss', postgres.url, 500, firing)
+    measure('pg-boss', postgres.url, 250, firing)
     if (redis) {
       measure('bullmq', redis.url, 5_000, {
         than: oursThrough,
