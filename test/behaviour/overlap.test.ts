@@ -114,6 +114,25 @@ describe('overlap of what is not scheduled', () => {
     expect(ran.slice(0, 3)).toEqual(['12:05', '12:01', '12:02'])
   })
 
+  it('a backfilled run that waits for its next attempt is not replaced either: it begins again after the newest occurrence', async () => {
+    const h = await openHarness({ at: '2026-03-01T12:00:30Z' })
+    const ran: string[] = []
+    h.job('limping', {
+      retry: { attempts: 2, backoff: ['10 seconds'] },
+      handler: ({ planTime, attempt }) => {
+        const time = planTime!.toISOString().slice(11, 16)
+        ran.push(`${time} ${attempt}`)
+        if (time === '12:01' && attempt === 1) throw new Error('not yet')
+      },
+    })
+    await h.schedules.put('s', { ...perMinute, job: 'limping', overlap: 'replace', catchUp: 'none' })
+    await h.schedules.skip('s', '2026-03-01T12:01Z')
+    await h.advance('1 minute 25 seconds')
+    await h.schedules.backfill('s', { from: '2026-03-01T12:00:30Z', to: '2026-03-01T12:01:30Z' })
+    await h.advance('1 minute')
+    expect(ran).toEqual(['12:01 1', '12:02 1', '12:01 2'])
+  })
+
   it('a policy that comes later lines up the runs that are open', async () => {
     const { h, planner, ran, ledger } = await withoutWorker({})
     await planner.advance('3 minutes 10 seconds')

@@ -34,7 +34,8 @@ export function checkLanes(
       const freedAt = putBackAt(before, start) ?? before.finishedAt
       if (freedAt !== null && freedAt <= start + SLACK_MS) return
       const end = before.finishedAt === null ? 'is open' : `ended at ${at(before.finishedAt)}`
-      report('overlap', run.id, `${name} began at ${at(start)}, and ${before.id} ${end}`)
+      const told = `${before.trigger}, ${before.state}, attempt ${before.attempt}`
+      report('overlap', run.id, `${name} began at ${at(start)}, and ${before.id} (${told}) ${end}`)
     })
   }
   return begun
