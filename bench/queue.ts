@@ -27,8 +27,8 @@ export interface QueueSize extends Sizes {
 export const FULL: QueueSize = {
   rounds: 5,
   peers: true,
-  warmUp: 1_000,
-  single: 1_500,
+  warmUp: 600,
+  single: 1_000,
   callers: 10,
   backlog: 30_000,
   paced: 100,

@@ -43,7 +43,7 @@ export const FULL: RunningSize = {
   rounds: 5,
   together: 1_000,
   herd: 20_000,
-  trickle: 60,
+  trickle: 40,
   hasPooler: true,
   leadMs: 2_000,
 }
