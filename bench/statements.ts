@@ -12,17 +12,17 @@ import fs from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pathToFileURL } from 'node:url'
 import { hostChance } from '../src/chance.js'
-import { createWorkerCalls } from '../src/events/worker-calls.js'
+import { createWorkerCalls, type WorkerCalls } from '../src/events/worker-calls.js'
 import { silentLogger } from '../src/logger.js'
 import { newUuids } from '../src/runs/uuid.js'
 import { createAhead } from '../src/scheduler/ahead.js'
-import type { WorkerHere } from '../src/scheduler/tick.js'
+import { tick, type WorkerHere } from '../src/scheduler/tick.js'
 import { handingChannel, readHanded } from '../src/store/queries/begun-as-enqueued.js'
 import { type ClaimedRow, claimRuns } from '../src/store/queries/claiming.js'
 import { insertDirectRuns } from '../src/store/queries/enqueueing.js'
 import { renewLeases } from '../src/store/queries/leases.js'
 import { type Outcome, recordOutcomes } from '../src/store/queries/outcomes.js'
-import { msUntilWake } from '../src/store/queries/planning.js'
+import { listEndedPauses, msUntilWake } from '../src/store/queries/planning.js'
 import { removeWorker } from '../src/store/queries/workers.js'
 import type { Store } from '../src/store/store.js'
 import { TIMING_KINDS } from '../src/time/timing.js'
@@ -90,12 +90,8 @@ const STEPS: Record<string, Step> = {
     await enqueue(store, batch)
     return workOff(store, batch)
   },
-  'runs of schedules': async (store, { batch }, { scheduler }) => {
-    const { created } = await scheduler.tick()
-    await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
-    for (let done = 0; done < created.length; done += batch) await workOff(store, batch)
-    return created.length
-  },
+  'runs of schedules': (store, { batch }) => fireDue(store, batch, false),
+  'runs of schedules, in herds': (store, { batch }) => fireDue(store, batch, true),
   'runs that were planned ahead': async (store, size, table) => {
     const created = await fireAhead(store, size, table, noWorker)
     return workOff(store, created)
@@ -116,6 +112,26 @@ const STEPS: Record<string, Step> = {
   },
 }
 
+/** Gives so many schedules that are due their runs, and sees them through; returns how many. */
+async function fireDue(store: Store, batch: number, inHerds: boolean): Promise<number> {
+  const calls = createWorkerCalls(store)
+  await listEndedPauses(store, batch)
+  const limits = { limit: batch, kinds: TIMING_KINDS, providers: [], inHerds }
+  const { runs } = await tick(partsFor(store, calls, noWorker), limits, new Map())
+  await msUntilWake(store, { kinds: TIMING_KINDS, providers: [] })
+  await calls.close()
+  return workOff(store, runs)
+}
+
+const partsFor = (store: Store, calls: WorkerCalls, worker: WorkerHere) => ({
+  store,
+  calls,
+  worker,
+  logger: silentLogger,
+  zoneData: ZONE_DATA,
+  chance: hostChance,
+})
+
 /** Gives so many schedules, planned before they are due, their runs; returns how many. */
 async function fireAhead(
   store: Store,
@@ -124,8 +140,7 @@ async function fireAhead(
   worker: WorkerHere,
 ): Promise<number> {
   const calls = createWorkerCalls(store)
-  const parts = { store, calls, worker, logger: silentLogger, zoneData: ZONE_DATA, chance: hostChance }
-  const ahead = createAhead(parts, { firstBatch: batch })
+  const ahead = createAhead(partsFor(store, calls, worker), { firstBatch: batch })
   go(-100)
   await ahead.look(100, batch)
   go(100)

@@ -201,6 +201,7 @@ function wire(connections: Connections, settings: Settings, chance: Chance): Ass
     calls,
     worker: {
       beginning: () => worker.beginning(),
+      isAtRest: () => worker.isAtRest(),
       offer: (wanted) => worker.offer(wanted),
       expectLots: () => worker.expectLots(),
     },

@@ -150,7 +150,7 @@ export function createScheduler(parts: {
     front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
-    bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.created.length })
+    bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.runs })
     report.begin()
     return report
   }
@@ -227,6 +227,7 @@ export function createScheduler(parts: {
       kinds: TIMING_KINDS,
       providers: [...scopes.keys()],
       beginning: parts.worker.beginning(),
+      inHerds: limit > FIRST_BATCH && !parts.worker.isAtRest(),
     }
     const startedMs = monotonicMs()
     pulse.beat()
@@ -357,7 +358,7 @@ function stopwatch(clock: Clock): () => number {
 function emitAll(bus: EventBus, { created, ended, acts, replaced }: TickReport): void {
   tellCancelled(bus, replaced)
   tellActs(bus, acts)
-  tellRuns(bus, created)
+  if (bus.has('run.created')) tellRuns(bus, created())
   tellActs(
     bus,
     ended.map((schedule) => actOf('finish', schedule, { isDeleted: schedule.is_deleted })),

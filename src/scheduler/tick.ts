@@ -11,8 +11,9 @@ import { newestOf } from '../store/front.js'
 import type { CancelledRun } from '../store/queries/cancelling.js'
 import type { ClaimedRow } from '../store/queries/claiming.js'
 import { type EndedSchedule, finishSchedules } from '../store/queries/finishing.js'
+import { lockDueHerds, type PlannedHerd, recordHerds } from '../store/queries/herds.js'
 import type { Offer } from '../store/queries/planned-lots.js'
-import { type DueLimits, type DueSchedule, lockDueSchedules } from '../store/queries/planning.js'
+import { type DueLimits, type DueSchedule, lockDueSchedules, readLocked } from '../store/queries/planning.js'
 import {
   isOvertaken,
   type PlannedDue,
@@ -28,6 +29,7 @@ import { isRefusedByServer } from '../store/refusal.js'
 import { toPlannable } from '../store/rows.js'
 import type { Session, Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
+import { createdInHerd, planHerd } from './herd.js'
 import type { ScopesAt } from './providers.js'
 
 export interface TickReport {
@@ -38,7 +40,10 @@ export interface TickReport {
   newest: Instant | null
   /** Whether there was more to do than this tick was to do, or may have been: the rest waits for the next. */
   isCut: boolean
-  created: CreatedRun[]
+  /** How many runs are new. */
+  runs: number
+  /** Each of them; made for whoever asks. */
+  created(): CreatedRun[]
   /** Those that have no plan time left. */
   ended: EndedSchedule[]
   /** Open runs that a new one has taken the place of. */
@@ -50,15 +55,16 @@ export interface TickReport {
 }
 
 export interface CreatedRun {
-  run: PlannedRun
-  schedule: DueSchedule
+  run: Pick<PlannedRun, 'id' | 'scope' | 'planTime'>
+  schedule: Pick<DueSchedule, 'id' | 'name' | 'job'>
 }
 
 export const NOTHING_DUE = {
   due: 0,
   newest: null,
   isCut: false,
-  created: [],
+  runs: 0,
+  created: () => [],
   ended: [],
   acts: [],
   replaced: [],
@@ -78,15 +84,20 @@ const RETRY_PLANNING_MS = 60_000
  */
 export async function tick(
   parts: TickParts,
-  limits: DueLimits,
+  limits: TickLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
 ): Promise<TickReport> {
   try {
     return await tickOnce(parts, limits, scopes, recordDue)
   } catch (error) {
     if (!isOvertaken(error)) throw error
-    return tickOnce(parts, limits, scopes, null)
+    return tickOnce(parts, { ...limits, inHerds: false }, scopes, null)
   }
+}
+
+export interface TickLimits extends DueLimits {
+  /** Whether schedules that are alike are to be planned together. It pays where many are due. */
+  inHerds: boolean
 }
 
 export interface TickParts {
@@ -102,6 +113,8 @@ export interface TickParts {
 export interface WorkerHere {
   /** The jobs of whose runs it may begin some as they are planned. */
   beginning(): readonly string[]
+  /** Whether it would make an offer just now. */
+  isAtRest(): boolean
   /** Keeps places free for at most so many; null where it has none, or others stand in line. */
   offer(wanted: number): Offer | null
   /** Called before runs are recorded that may be claimed together. */
@@ -110,7 +123,7 @@ export interface WorkerHere {
 
 async function tickOnce(
   parts: TickParts,
-  limits: DueLimits,
+  limits: TickLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
   recordLocked: typeof recordDue | null,
 ): Promise<TickReport> {
@@ -125,7 +138,7 @@ async function tickOnce(
   try {
     const { leased, ...report } = await parts.calls.around(
       (channel) => tickIn(parts, limits, scopes, { ...recording, channel }),
-      ({ created, leased }) => created.length > leased.length,
+      ({ runs, leased }) => runs > leased.length,
     )
     return { ...report, begin: () => offer?.begin(leased) }
   } catch (error) {
@@ -137,7 +150,7 @@ async function tickOnce(
 
 async function tickIn(
   { store, worker, logger, zoneData, chance }: TickParts,
-  limits: DueLimits,
+  limits: TickLimits,
   scopes: ReadonlyMap<string, ScopesAt>,
   {
     recordLocked,
@@ -152,8 +165,8 @@ async function tickIn(
 ): Promise<Omit<TickReport, 'begin'> & { leased: ClaimedRow[] }> {
   return store.transaction(async (session) => {
     const startedMs = monotonicMs()
-    const locked = await lockDueSchedules(session, limits)
-    const { now } = locked
+    const locked = await (limits.inHerds ? lockInHerds : lockByRows)(session, limits, zoneData)
+    const { now, herds } = locked
     const lookMs = monotonicMs() - startedMs
     if (now === null) return { ...NOTHING_DUE, leased: [], lookMs }
     const context = { session, channel: store.channel, now, zoneData, chance }
@@ -163,7 +176,7 @@ async function tickIn(
       due.filter(({ has_requests }) => has_requests).map(({ id }) => id),
     )
     const planned: PlannedDue[] = []
-    let mostRuns = RUNS_AT_ONCE
+    let mostRuns = RUNS_AT_ONCE - locked.runsInHerds
     for (const schedule of due) {
       if (mostRuns <= 0) break
       try {
@@ -184,6 +197,10 @@ async function tickIn(
       worker.expectLots()
       return { created: await recordPlans(session, planned, channel), leased: [] }
     }
+    if (herds.length > 0) {
+      worker.expectLots()
+      await recordHerds(session, herds, channel)
+    }
     const { created, leased } = planned.length > 0 ? await record() : { created: [], leased: [] }
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
@@ -191,17 +208,55 @@ async function tickIn(
     const done = planned.filter(({ plan }) => plan.isDone).map(({ schedule }) => schedule)
     const ended = await finish(session, done)
     return {
-      due: locked.due.length,
+      due: locked.count,
       lookMs,
-      newest: newestOf(locked.due.map(({ wake_at }) => wake_at)),
+      newest: locked.newest,
       isCut: mostRuns <= 0,
       acts,
-      created: createdOf(planned, created),
+      runs: locked.runsInHerds + created.length,
+      created: () => [...herds.flatMap(createdInHerd), ...createdOf(planned, created)],
       leased,
       ended,
       replaced,
     }
   })
+}
+
+interface Locked {
+  /** How many were due and ours, and since when the last. */
+  count: number
+  newest: Instant | null
+  /** Null where none was. */
+  now: Instant | null
+  /** Planned already. */
+  herds: readonly PlannedHerd[]
+  runsInHerds: number
+  /** All others. */
+  due: readonly DueSchedule[]
+}
+
+async function lockByRows(session: Session, limits: DueLimits): Promise<Locked> {
+  const { due, now } = await lockDueSchedules(session, limits)
+  const newest = newestOf(due.map(({ wake_at }) => wake_at))
+  return { count: due.length, newest, now, herds: [], runsInHerds: 0, due }
+}
+
+async function lockInHerds(session: Session, limits: DueLimits, zoneData: string): Promise<Locked> {
+  const { herds, newest, now } = await lockDueHerds(session, {
+    ...limits,
+    limit: Math.min(limits.limit, RUNS_AT_ONCE),
+  })
+  const plans = herds.map((herd) => planHerd(herd, now!, zoneData))
+  const others = herds.filter((_, index) => plans[index] === null).flatMap(({ ids }) => ids)
+  const planned = plans.filter((plan) => plan !== null)
+  return {
+    count: herds.reduce((sum, { ids }) => sum + ids.length, 0),
+    newest,
+    now,
+    herds: planned,
+    runsInHerds: planned.reduce((sum, { runIds }) => sum + runIds.length, 0),
+    due: await readLocked(session, others),
+  }
 }
 
 /** Where the worker has not enough of them, it is told: runs that are planned together may be claimed together. */

@@ -187,6 +187,11 @@ export function onTimeUntil({ delay, grace }: Policies, planTime: Instant): Inst
   return planTime + spanMs(delay) + spanMs(grace)
 }
 
+/** Whether runs may begin later than at their plan time. */
+export function isHeldBack({ delay, jitter }: Policies): boolean {
+  return spanMs(delay) > 0 || spanMs(jitter) > 0
+}
+
 /** Few distinct texts, many schedules. */
 const spans = new Map<string, number>()
 

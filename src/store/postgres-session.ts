@@ -296,13 +296,19 @@ const arrays = pg.types.arrayParser as unknown as {
   create(text: string, parse: (text: string) => unknown): { parse(): unknown[] }
 }
 
+/** A list with nothing quoted, nested or null in it, as most are; null for any other. A batch brings thousands of ids. */
+function plainArray(text: string, parse: (text: string) => unknown): unknown[] | null {
+  if (!/^\{[^{}"\\]+\}$/.test(text) || /\bnull\b/i.test(text)) return null
+  return text.slice(1, -1).split(',').map(parse)
+}
+
 /** Passed with each statement: a caller's own type parsers, global or on their pool, do not reach us. */
 const types = {
   getTypeParser(oid: number): (text: string) => unknown {
     const element = ARRAY_ELEMENTS[oid]
     if (element === undefined) return PARSERS[oid] ?? String
     const parse = PARSERS[element] ?? String
-    return (text) => arrays.create(text, parse).parse()
+    return (text) => plainArray(text, parse) ?? arrays.create(text, parse).parse()
   },
 }
 

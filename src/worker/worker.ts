@@ -72,6 +72,8 @@ export interface Worker {
   wake(): void
   /** The jobs of whose runs it may begin some as they are planned. */
   beginning(): readonly string[]
+  /** Whether it would make an offer just now. */
+  isAtRest(): boolean
   /** Keeps places free for at most so many runs that this process is planning; null where it has none, or others stand in line. */
   offer(wanted: number): Offer | null
   /** This process has just planned some that may be claimed together. */
@@ -208,13 +210,16 @@ export function createWorker(parts: {
     for (const row of rows) begin(row, jobs.get(row.job)!, leaseToken)
   }
 
+  /** What it may offer; none while somebody may stand in line. */
+  const freePlaces = () => (loop && !stopping && isAtRest ? Math.max(0, room() - claiming) : 0)
+
   /**
    * Only to somebody who need not stand in line, as there is none: what waits, and what another process asks for, comes before what is planned here. So a worker that was
    * full, or was told of anything, looks at the line first. What a claim may bring just now has its places too.
    */
   function offer(wanted: number): Offer | null {
-    const places = Math.min(wanted, room() - claiming)
-    if (!loop || stopping || !isAtRest || places <= 0) return null
+    const places = Math.min(wanted, freePlaces())
+    if (places <= 0) return null
     // The others will stand in line.
     if (places < wanted) isAtRest = false
     const leaseToken = randomUuid(chance)
@@ -445,6 +450,7 @@ export function createWorker(parts: {
   return {
     id,
     wake,
+    isAtRest: () => freePlaces() > 0,
     offer,
     beginning: () => (loop && !stopping ? jobs.all().flatMap(({ name }) => freeJob(name)?.name ?? []) : []),
     expectLots: claims.expectLots,

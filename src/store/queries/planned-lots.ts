@@ -105,7 +105,8 @@ function placesOf(offered: PlacesOffered | null): (queue: string, wanted: number
   }
 }
 
-function* chunks<T>(list: readonly T[]): Iterable<T[]> {
+/** The runs of each lot, of those that wait in one line. */
+export function* chunks<T>(list: readonly T[]): Iterable<T[]> {
   for (let first = 0; first < list.length; first += LARGEST_LOT) yield list.slice(first, first + LARGEST_LOT)
 }
 

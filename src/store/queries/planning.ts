@@ -92,7 +92,7 @@ type DueRow = Omit<DueSchedule, 'timing' | 'policies'> & { timing: string; polic
 /** Few distinct texts, many schedules. */
 const values = new Map<string, unknown>()
 
-function parsed<Value>(text: string): Value {
+export function parsed<Value>(text: string): Value {
   let value = values.get(text)
   if (value === undefined) {
     value = JSON.parse(text)
@@ -102,6 +102,16 @@ function parsed<Value>(text: string): Value {
   return value as Value
 }
 
+const readCursors = ({ which, input }: { which: string; input: string }) => `
+  select s.id, s.name, s.version, s.job, ${input} as input, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
+    c.decided_through, c.has_requests, c.counted, s.zone_data, s.ctid as place, c.place as cursor_place, ${NOW} as now
+  from (
+    select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted, ctid as place
+    from {schema}.cursors
+    ${which}
+  ) as c
+  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
+
 const firstCursors = ({
   condition,
   beginning,
@@ -110,23 +120,23 @@ const firstCursors = ({
   condition: string
   beginning: string
   lock: string
-}) => `
-  select s.id, s.name, s.version, s.job, case when s.job = any(${beginning}::text[]) then s.input::text end as input, s.queue, s.priority, s.scopes, s.timing::text, s.policies::text, s.until_at, s."limit", c.next_at, c.wake_at,
-    c.decided_through, c.has_requests, c.counted, s.zone_data, s.ctid as place, c.place as cursor_place, ${NOW} as now
-  from (
-    select schedule_id, version, next_at, wake_at, decided_through, has_requests, counted, ctid as place
-    from {schema}.cursors
-    where ${condition} and next_at is not null and kind = any($3)
+}) =>
+  readCursors({
+    which: `where ${condition}
     order by wake_at, schedule_id
     limit $2
-    ${lock}
-  ) as c
-  join {schema}.schedules as s on s.id = c.schedule_id and s.version = c.version and s.state = 'active'`
+    ${lock}`,
+    input: `case when s.job = any(${beginning}::text[]) then s.input::text end`,
+  })
+
+/** For parameters in the order of `lockDueSchedules`. */
+export const IS_DUE = `wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and (provider is null or provider = any($4))
+      and next_at is not null and kind = any($3)`
 
 const LOCK_DUE_SCHEDULES = often(
   'due schedules',
   firstCursors({
-    condition: `wake_at <= (select ${NOW}) and wake_at >= $5::timestamptz and (provider is null or provider = any($4))`,
+    condition: IS_DUE,
     beginning: '$6',
     lock: 'for update skip locked',
   }),
@@ -136,10 +146,22 @@ const READ_COMING = often(
   'coming schedules',
   firstCursors({
     condition: `wake_at > (select ${NOW}) and wake_at <= (select ${NOW} + $4::float8 * interval '1 millisecond')
-      and next_at = wake_at and provider is null and not has_requests`,
+      and next_at = wake_at and provider is null and not has_requests and kind = any($3)`,
     beginning: '$5',
     lock: '',
   }),
+)
+
+/** All of schedules whose cursors this transaction has locked, without their inputs. */
+export async function readLocked(session: Session, ids: readonly string[]): Promise<DueSchedule[]> {
+  if (ids.length === 0) return []
+  const rows = await session.query<DueRow>(READ_LOCKED, [session.now(), ids])
+  return rows.map(readDue)
+}
+
+const READ_LOCKED = often(
+  'locked schedules',
+  readCursors({ which: 'where schedule_id = any($2)', input: 'null::text' }),
 )
 
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */

@@ -86,7 +86,8 @@ export function recordAhead(
   return record(session, RECORD_AHEAD, planned, told, [planned.map(({ goodUntil }) => goodUntil)])
 }
 
-class Overtaken extends Error {}
+/** Something came between reading schedules and recording their plans. */
+export class Overtaken extends Error {}
 
 /** Whether something came between reading schedules and recording their plans; a run that is there already did. */
 export function isOvertaken(error: unknown): boolean {
