@@ -12,11 +12,11 @@ import type { CreatedRun } from './tick.js'
  */
 export function planHerd(herd: Herd, now: Instant, zoneData: string): PlannedHerd | null {
   const { ids, scopes, policies, next_at } = herd
-  if (!herd.is_plain || scopes?.length !== 1 || policies.overlap !== 'allow' || isHeldBack(policies))
-    return null
-  if (isOlder({ ...herd, state: 'active' }, zoneData)) return null
   try {
-    const planTime = next_at.getTime()
+    if (!herd.is_plain || scopes?.length !== 1 || policies.overlap !== 'allow' || isHeldBack(policies))
+      return null
+    if (isOlder({ ...herd, state: 'active' }, zoneData)) return null
+    const [scope, planTime] = [scopes[0]!, next_at.getTime()]
     const one = {
       id: ids[0]!,
       timing: compileTiming(herd.timing),
@@ -28,15 +28,8 @@ export function planHerd(herd: Herd, now: Instant, zoneData: string): PlannedHer
     const { runs, skips, nextAt, decidedThrough } = planOccurrences(one, now)
     if (runs.length !== 1 || runs[0]!.planTime !== planTime || skips.length > 0) return null
     if (nextAt === null || nextAt <= now) return null
-    const scope = scopes[0]!
-    return {
-      herd,
-      scope,
-      planTime,
-      nextAt,
-      decidedThrough,
-      runIds: ids.map((id) => runIdOf(id, scope, planTime)),
-    }
+    const runIds = ids.map((id) => runIdOf(id, scope, planTime))
+    return { herd, scope, planTime, nextAt, decidedThrough, runIds }
   } catch {
     return null
   }

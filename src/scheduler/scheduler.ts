@@ -8,6 +8,7 @@ import type { Logger } from '../logger.js'
 import { createPulse, type PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
+import { RUNS_AT_ONCE } from '../schedules/plan.js'
 import { createFront, litterIn } from '../store/front.js'
 import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
 import type { Retention } from '../store/queries/pruning.js'
@@ -146,7 +147,9 @@ export function createScheduler(parts: {
     const scopes = await askDueProviders(patienceMs)
     const startedMs = monotonicMs()
     const from = isWhole ? null : front.since()
-    const { since, ...report } = await tickHalving({ limit: Math.min(limit, reach), since: from }, scopes)
+    // In herds each of them may have a run.
+    const most = Math.min(limit, reach, RUNS_AT_ONCE)
+    const { since, ...report } = await tickHalving({ limit: most, since: from }, scopes)
     front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs

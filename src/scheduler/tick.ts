@@ -164,10 +164,8 @@ async function tickIn(
   },
 ): Promise<Omit<TickReport, 'begin'> & { leased: ClaimedRow[] }> {
   return store.transaction(async (session) => {
-    const startedMs = monotonicMs()
     const locked = await (limits.inHerds ? lockInHerds : lockByRows)(session, limits, zoneData)
-    const { now, herds } = locked
-    const lookMs = monotonicMs() - startedMs
+    const { now, herds, lookMs } = locked
     if (now === null) return { ...NOTHING_DUE, leased: [], lookMs }
     const context = { session, channel: store.channel, now, zoneData, chance }
     const { due, unplannable, acts } = await withOurZoneData(context, locked.due)
@@ -190,17 +188,19 @@ async function tickIn(
       }
     }
     const replaced = await replaceRuns(session, store.channel, planned)
+    // What comes in herds has no inputs with which it might begin here.
+    if (limits.inHerds) worker.expectLots()
     const record = async (): Promise<Pick<Recorded, 'created' | 'leased'>> => {
       // Rows that got newer zone data lie elsewhere now.
       if (recordLocked && due === locked.due)
-        return recordLocked(session, planned, { channel, offered: offerPlaces(planned) })
+        return recordLocked(session, planned, {
+          channel,
+          offered: limits.inHerds ? null : offerPlaces(planned),
+        })
       worker.expectLots()
       return { created: await recordPlans(session, planned, channel), leased: [] }
     }
-    if (herds.length > 0) {
-      worker.expectLots()
-      await recordHerds(session, herds, channel)
-    }
+    if (herds.length > 0) await recordHerds(session, herds, channel)
     const { created, leased } = planned.length > 0 ? await record() : { created: [], leased: [] }
     const wished = planned.filter(({ schedule }) => schedule.has_requests).map(({ schedule }) => schedule.id)
     if (wished.length > 0) await forgetRequests(session, wished)
@@ -228,6 +228,7 @@ interface Locked {
   newest: Instant | null
   /** Null where none was. */
   now: Instant | null
+  lookMs: number
   /** Planned already. */
   herds: readonly PlannedHerd[]
   runsInHerds: number
@@ -236,16 +237,17 @@ interface Locked {
 }
 
 async function lockByRows(session: Session, limits: DueLimits): Promise<Locked> {
+  const startedMs = monotonicMs()
   const { due, now } = await lockDueSchedules(session, limits)
+  const lookMs = monotonicMs() - startedMs
   const newest = newestOf(due.map(({ wake_at }) => wake_at))
-  return { count: due.length, newest, now, herds: [], runsInHerds: 0, due }
+  return { count: due.length, newest, now, lookMs, herds: [], runsInHerds: 0, due }
 }
 
 async function lockInHerds(session: Session, limits: DueLimits, zoneData: string): Promise<Locked> {
-  const { herds, newest, now } = await lockDueHerds(session, {
-    ...limits,
-    limit: Math.min(limits.limit, RUNS_AT_ONCE),
-  })
+  const startedMs = monotonicMs()
+  const { herds, newest, now } = await lockDueHerds(session, limits)
+  const lookMs = monotonicMs() - startedMs
   const plans = herds.map((herd) => planHerd(herd, now!, zoneData))
   const others = herds.filter((_, index) => plans[index] === null).flatMap(({ ids }) => ids)
   const planned = plans.filter((plan) => plan !== null)
@@ -253,6 +255,7 @@ async function lockInHerds(session: Session, limits: DueLimits, zoneData: string
     count: herds.reduce((sum, { ids }) => sum + ids.length, 0),
     newest,
     now,
+    lookMs,
     herds: planned,
     runsInHerds: planned.reduce((sum, { runIds }) => sum + runIds.length, 0),
     due: await readLocked(session, others),

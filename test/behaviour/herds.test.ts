@@ -115,6 +115,19 @@ describe('schedules that are planned in herds', () => {
     ])
   })
 
+  it('that cannot be planned are set aside alone, and hold up none of the others', async () => {
+    const { read, tickAt } = await open(1_000)
+    await read(`update {schema}.schedules set policies = policies - 'delay' where name = 'urgent:1'`)
+    const { runs } = await tickAt('2026-03-28T12:01:00Z')
+    const names = runs.map(({ name }) => name)
+    expect(names).toEqual(expect.arrayContaining(['plain:1', 'urgent:2', 'urgent:3', 'breaking:1']))
+    expect(names).not.toContain('urgent:1')
+    const [broken] = await read(
+      'select s.name, c.plan_error from {schema}.cursors as c join {schema}.schedules as s on s.id = c.schedule_id where plan_error is not null',
+    )
+    expect(broken).toEqual({ name: 'urgent:1', plan_error: expect.stringContaining('expected a duration') })
+  })
+
   it('are told of as any others', async () => {
     const h = await openHarness({ at: AT })
     h.job('noop', { handler: () => {} })

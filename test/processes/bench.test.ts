@@ -32,10 +32,13 @@ it('the bench of statements runs, and writes down how each of them was carried o
     ['| direct runs in bulk', '200', 'enqueue lots, claim lots, renew leases, record lots'],
     [
       '| runs of schedules',
-      '1,000',
-      expect.stringMatching(
-        /^ended pauses, due schedules, record due occurrences, next schedule, claim lots, /,
-      ),
+      '200',
+      'ended pauses, due schedules, record due occurrences, next schedule, claim lots, renew leases, record lots',
+    ],
+    [
+      '| runs of schedules, in herds',
+      '200',
+      'ended pauses, due herds, record herds, next schedule, claim lots, renew leases, record lots',
     ],
     [
       '| runs that were planned ahead',

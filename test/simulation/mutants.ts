@@ -31,7 +31,8 @@ const LEASE = [21, 22]
 /** The cursor moves in a transaction of its own, and the runs are inserted in the next one. */
 export function cursorFirst(engine: EngineHere): EngineHere {
   return altered(engine, ({ op, text, params }) => {
-    if (!/moved as \(\s*update \S+\.cursors/.test(text) || !/runs_asked/.test(text)) return undefined
+    // What is planned in herds moves with its runs.
+    if (!/: record .*occurrences/.test(text)) return undefined
     const anyCursor = replaced(
       text,
       /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/,

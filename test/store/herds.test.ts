@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { every } from '../../src/index.js'
 import { planHerd } from '../../src/scheduler/herd.js'
 import { lockDueHerds, recordHerds } from '../../src/store/queries/herds.js'
+import { readLocked } from '../../src/store/queries/planning.js'
 import { isOvertaken } from '../../src/store/queries/recording.js'
 import { createStore } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
@@ -60,6 +61,16 @@ describe('herds', () => {
     await h.advance('0s')
     const [a] = await planTimes()
     expect(a).toHaveLength(change.includes('version') ? 0 : 1)
+  })
+
+  it('leave all others in the order in which they wait: one with backlog went to the back', async () => {
+    const { store, herds } = await plannedHerds()
+    const ids = herds.flatMap((herd) => herd.ids).sort()
+    await store.query('update {schema}.cursors set wake_at = $2 where schedule_id = $1', [
+      ids[0]!,
+      new Date(AT + 1),
+    ])
+    expect((await readLocked(store, ids)).map(({ id }) => id)).toEqual([ids[1], ids[2], ids[0]])
   })
 
   it('are planned one by one by a tick that finds a run there already', async () => {

@@ -114,7 +114,7 @@ export async function recordHerds(
     planned.flatMap((one, index) => Array<number>(one.runIds.length).fill(index + 1)),
     planned.map(({ planTime }) => planTime),
     planned.map(({ nextAt }) => nextAt),
-    planned.map(({ scope }) => scope),
+    planned.flatMap((one) => one.runIds.map(() => one.scope)),
     planned.map((one) => alone.has(one)),
     planned[0]!.decidedThrough,
     lotted,
@@ -162,6 +162,7 @@ function joined(lists: readonly string[]): string {
   return `{${lists.map((list) => list.slice(1, -1)).join(',')}}`
 }
 
+/** Of lists whose elements have one length, in which the server finds each at once. */
 const ofHerd = (values: string) => `(${values})[plan.herd]`
 
 const RECORD_HERDS = often(
@@ -172,15 +173,15 @@ const RECORD_HERDS = often(
     update {schema}.cursors as c
     set next_at = ${instantAt(ofHerd('$8::float8[]'))}, wake_at = ${instantAt(ofHerd('$8::float8[]'))},
       decided_through = greatest(c.decided_through, ${instantAt('$11::float8')}), plan_error = null
-    from ${many('$3::tid[]', '$4::tid[]', '$5::uuid[]', '$6::int[]')} as plan (place, cursor_place, run_id, herd)
+    from ${many('$3::tid[]', '$4::tid[]', '$5::uuid[]', '$6::int[]', '$9::text[]')} as plan (place, cursor_place, run_id, herd, scope)
     join {schema}.schedules as s on s.ctid = plan.place
     where c.ctid = plan.cursor_place and c.schedule_id is not distinct from s.id and c.version = s.version
       and c.next_at = ${instantAt(ofHerd('$7::float8[]'))}
-    returning plan.run_id, plan.herd, s.id, s.version, s.job, s.input, s.queue, s.priority
+    returning plan.run_id, plan.herd, plan.scope, s.id, s.version, s.job, s.input, s.queue, s.priority
   ),
   created as (
     insert into {schema}.runs_asked (id, schedule_id, scope, plan_time, schedule_version, trigger, job, input, queue, priority, created_at)
-    select plan.run_id, plan.id, ${ofHerd('$9::text[]')}, ${instantAt(ofHerd('$7::float8[]'))}, plan.version, 'scheduled', plan.job,
+    select plan.run_id, plan.id, plan.scope, ${instantAt(ofHerd('$7::float8[]'))}, plan.version, 'scheduled', plan.job,
       plan.input, plan.queue, plan.priority, clock.now
     from moved as plan cross join clock
     order by plan.run_id
@@ -194,7 +195,7 @@ const RECORD_HERDS = often(
   ),
   opened as (
     insert into {schema}.runs_open (id, schedule_id, scope, job, queue, priority, state, eligible_at)
-    select plan.run_id, plan.id, ${ofHerd('$9::text[]')}, plan.job, plan.queue, plan.priority, 'pending', ${instantAt(ofHerd('$7::float8[]'))}
+    select plan.run_id, plan.id, plan.scope, plan.job, plan.queue, plan.priority, 'pending', ${instantAt(ofHerd('$7::float8[]'))}
     from moved as plan where ${ofHerd('$10::boolean[]')}
     order by plan.run_id
   ),

@@ -152,7 +152,7 @@ const READ_COMING = often(
   }),
 )
 
-/** All of schedules whose cursors this transaction has locked, without their inputs. */
+/** All of schedules whose cursors this transaction has locked, without their inputs; the longest waiting first. */
 export async function readLocked(session: Session, ids: readonly string[]): Promise<DueSchedule[]> {
   if (ids.length === 0) return []
   const rows = await session.query<DueRow>(READ_LOCKED, [session.now(), ids])
@@ -161,7 +161,8 @@ export async function readLocked(session: Session, ids: readonly string[]): Prom
 
 const READ_LOCKED = often(
   'locked schedules',
-  readCursors({ which: 'where schedule_id = any($2)', input: 'null::text' }),
+  `${readCursors({ which: 'where schedule_id = any($2)', input: 'null::text' })}
+  order by c.wake_at, c.schedule_id`,
 )
 
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */
