@@ -192,11 +192,10 @@ async function tickIn(
     if (limits.inHerds) worker.expectLots()
     const record = async (): Promise<Pick<Recorded, 'created' | 'leased'>> => {
       // Rows that got newer zone data lie elsewhere now.
-      if (recordLocked && due === locked.due)
-        return recordLocked(session, planned, {
-          channel,
-          offered: limits.inHerds ? null : offerPlaces(planned),
-        })
+      if (recordLocked && due === locked.due) {
+        const offered = limits.inHerds ? null : offerPlaces(planned)
+        return recordLocked(session, planned, { channel, offered })
+      }
       worker.expectLots()
       return { created: await recordPlans(session, planned, channel), leased: [] }
     }

@@ -66,7 +66,7 @@ export const PLANTED: readonly PlantedBug[] = [
       NOTHING_AHEAD,
       {
         file: 'scheduler/tick.js',
-        from: 'recordLocked(session, planned, { channel, offered: offerPlaces(planned) })',
+        from: 'recordLocked(session, planned, { channel, offered })',
         to: `(async () => {
             await recordPlans(session, planned.map((one) => ({ ...one, plan: { ...one.plan, runs: [] } })), channel);
             await session.query('commit');
