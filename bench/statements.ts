@@ -72,7 +72,7 @@ const STEPS: Record<string, Step> = {
     const { database } = store
     const [workerId, restLock] = [crypto.randomUUID(), '4680000']
     await registerIdleWorker(store, workerId, null, {
-      begins: { [JOB.name]: 3 },
+      begins: { [JOB.name]: { attempts: 3, leaseMs: 30_000 } },
       restLock,
       queues: ['default'],
     })

@@ -9,6 +9,7 @@ import { type ClientLike, overPool, type PoolLike, type SoleTransaction } from '
 
 const OLDEST_SERVER = 150_000
 const CONNECT_TIMEOUT_MS = 10_000
+const KEEP_ALIVE_MS = 30_000
 const LOOP_DEADLINE_MS = 15_000
 /**
  * The server ends our loops' statements by itself, before we give its answer up: who merely hangs up leaves one behind that goes on,
@@ -31,6 +32,8 @@ export async function openPostgres(url: string, pooler: PoolerOption): Promise<C
     connectionString: url,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     keepAlive: true,
+    // What drops silent connections on the way drops them after minutes.
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     application_name: 'escapement',
   }
   const newPool = (max: number) => {

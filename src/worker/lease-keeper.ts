@@ -15,8 +15,7 @@ const MAX_UNANSWERED = 2
  * same run may be held again under another token.
  */
 export interface LeaseKeeper {
-  /** Until it is renewed for the first time it lasts for `firstMs`. */
-  hold(lease: HeldLease, interrupt: Interrupt, firstMs?: number): void
+  hold(lease: HeldLease, interrupt: Interrupt): void
   letGo(lease: HeldLease): void
   held(): HeldLease[]
   /** Lets go of all, aborting their handlers. */
@@ -127,11 +126,7 @@ export function createLeaseKeeper(
       // With nothing to renew it rests until the next lease is held.
       if (leases.size === 0) return
       renewInTurn()
-      void renew().then((isHeard) => {
-        // They last as long as they should from now on.
-        if (isHeard && leases.size > 0)
-          everyMs = Math.min(...[...leases.keys()].map(({ leaseMs }) => leaseMs)) / 3
-      })
+      void renew()
     })
   }
 
@@ -148,11 +143,11 @@ export function createLeaseKeeper(
       if (interrupt) await lose([lease])
       throw interrupt?.reason ?? leaseLost(lease.runId)
     },
-    hold(lease, interrupt, firstMs = lease.leaseMs) {
+    hold(lease, interrupt) {
       leases.set(lease, interrupt)
       // A third of the lease: two renewals may fail before another worker can claim the run.
-      if (stopTimer !== undefined && firstMs / 3 >= everyMs) return
-      everyMs = firstMs / 3
+      if (stopTimer !== undefined && lease.leaseMs / 3 >= everyMs) return
+      everyMs = lease.leaseMs / 3
       renewInTurn()
     },
     letGo: (lease) => void leases.delete(lease),

@@ -58,7 +58,9 @@ export function createRegistration(
       begins:
         begun.length === 0
           ? null
-          : Object.fromEntries(begun.map(({ name, retry }) => [name, retry.attempts])),
+          : Object.fromEntries(
+              begun.map(({ name, retry: { attempts }, leaseMs }) => [name, { attempts, leaseMs }]),
+            ),
       restLock,
     })
     published.lock = sessionLock

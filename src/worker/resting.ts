@@ -8,6 +8,8 @@ export interface Resting {
   enter(): void
   /** At once: its place is taken. */
   leave(): void
+  /** Whether others see it, or soon will, or still may. */
+  isEntered(): boolean
   /** Resolves when the lock is let go of. */
   end(): Promise<void>
 }
@@ -62,6 +64,7 @@ export function createResting(database: Pick<Database, 'holdLock'>, lock: string
       }, MOMENT_MS).unref()
     },
     leave,
+    isEntered: () => isWanted || timer !== undefined || letGo !== undefined || changing !== undefined,
     async end() {
       leave()
       while (changing) await changing

@@ -9,6 +9,7 @@ import { lookAfterWorkers } from '../store/queries/workers.js'
 import { hasTakenTooLong } from '../store/refusal.js'
 import type { Store } from '../store/store.js'
 import type { Instant } from '../time/instant.js'
+import { TOO_OLD_MS } from './handed.js'
 import type { LeaseKeeper } from './lease-keeper.js'
 import type { Registration } from './registration.js'
 
@@ -25,13 +26,15 @@ const UNSEEN_MS = 1_800
 const GRACE_OF_THE_LOST_MS = 3_000
 /** Clocks run in milliseconds, and timers may be one early. */
 const SLACK_MS = 10
+/** A worker begins nothing of which it hears as late as this: it never heard of it. */
+const UNHEARD_MS = 2 * TOO_OLD_MS
 /** Longer than the others are remembered. */
 const EVER_MS = 2 * 86_400_000
 const RECOVERY_BATCH = 500
 
 export interface Watch {
-  /** One look. Returns when the next one is due, in milliseconds. */
-  look(running: number, held: readonly string[]): Promise<number>
+  /** One look; `mayMiss` says whether runs may have been handed to it. Returns when the next one is due, in milliseconds. */
+  look(running: number, held: readonly string[], mayMiss: boolean): Promise<number>
   /** Takes back runs whose leases have expired, all of them or since then. */
   recover(held: readonly string[], since?: Instant | null): Promise<void>
   /** What the clock of the database says by now, or somewhat more. */
@@ -48,6 +51,8 @@ export function createWatch(parts: {
   bus: EventBus
   logger: Logger
   onRecovered(runs: readonly RecoveredRun[]): void
+  /** Runs were handed to it before then of which it will not hear. */
+  onUnheard(before: Instant): Promise<void>
   rules: readonly NoticeRule[]
   onFollowed(followed: Followed): void
 }): Watch {
@@ -84,20 +89,25 @@ export function createWatch(parts: {
   return {
     recover,
     databaseNow: () => elapsedMs() + aheadMs,
-    async look(running, held) {
+    async look(running, held, mayMiss) {
       // Where this one could not look (an outage, a start), the others could not be seen: that does not count against them.
       const heldUpMs = Math.min(Math.max(elapsedMs() - lookedAtMs - everyMs, 0), EVER_MS)
       const since = front.since()
       const startedMs = monotonicMs()
       const askedAtMs = elapsedMs()
-      const { lost, msUntilLost, hasExpired, now, isAlone, isAsTold } = await lookAfterWorkers(store, {
-        id: workerId,
-        running,
-        sessionLock: registration.publishedLock(),
-        unseenMs: UNSEEN_MS + everyMs - WATCH_EVERY_MS + heldUpMs,
-        graceMs: GRACE_OF_THE_LOST_MS,
-        since,
-      }).catch((error) => {
+      const { lost, msUntilLost, hasExpired, now, isAlone, isAsTold, hasUnheard } = await lookAfterWorkers(
+        store,
+        {
+          id: workerId,
+          running,
+          sessionLock: registration.publishedLock(),
+          unseenMs: UNSEEN_MS + everyMs - WATCH_EVERY_MS + heldUpMs,
+          graceMs: GRACE_OF_THE_LOST_MS,
+          since,
+          held: mayMiss ? held : null,
+          unheardMs: UNHEARD_MS,
+        },
+      ).catch((error) => {
         if (hasTakenTooLong(error))
           front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
         throw error
@@ -112,6 +122,7 @@ export function createWatch(parts: {
       }
       if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
       if (!isAsTold) await comeBack()
+      if (hasUnheard) await parts.onUnheard(now - UNHEARD_MS)
       if (hasExpired) await recover(held, since)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
       everyMs = isAlone && running === 0 ? ALONE_EVERY_MS : WATCH_EVERY_MS

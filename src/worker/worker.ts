@@ -11,7 +11,6 @@ import type { AnyJob } from '../runs/job.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import type { NoticeRule } from '../runs/notification.js'
 import { randomUuid } from '../runs/uuid.js'
-import { HANDED_LEASE_MS } from '../store/queries/begun-as-enqueued.js'
 import { type ClaimedRow, isLimited } from '../store/queries/claiming.js'
 import type { Followed } from '../store/queries/ends.js'
 import type { RecoveredRun } from '../store/queries/leases.js'
@@ -136,6 +135,7 @@ export function createWorker(parts: {
     logger,
     rules,
     onRecovered,
+    onUnheard: async (before) => await handed?.giveBackUnheard(before, heldIds()),
     onFollowed,
   })
   const performer = createPerformer({
@@ -172,6 +172,7 @@ export function createWorker(parts: {
       ? null
       : createHanded({
           store,
+          logger,
           workerId: id,
           restLock,
           databaseNow: watch.databaseNow,
@@ -264,7 +265,7 @@ export function createWorker(parts: {
     const job = freeJob(row.job)
     if (!job) return false
     tellClaimed([row], null)
-    begin(row, job, row.id, HANDED_LEASE_MS)
+    begin(row, job, row.id)
     return true
   }
 
@@ -282,7 +283,7 @@ export function createWorker(parts: {
     if (bus.has('worker.claimed')) bus.emit('worker.claimed', { durationMs, runs: rows.map(claimedRun) })
   }
 
-  function begin(row: ClaimedRow, job: AnyJob, leaseToken: string, firstLeaseMs = job.leaseMs): void {
+  function begin(row: ClaimedRow, job: AnyJob, leaseToken: string): void {
     // Before the handler: it may keep the process busy.
     handed?.leave()
     const lease = { runId: row.id, lotId: row.lot_id, leaseToken, leaseMs: job.leaseMs }
@@ -302,7 +303,7 @@ export function createWorker(parts: {
       jitter,
       isBusy: true,
     }
-    leases.hold(lease, interrupt, firstLeaseMs)
+    leases.hold(lease, interrupt)
     busy += 1
     inHand.add(execution)
     void carryThrough(execution)
@@ -394,7 +395,7 @@ export function createWorker(parts: {
           await registration.publish()
           // After an outage our own leases may have expired: what is still ours must not look lost.
           if (lookAtMs === Number.NEGATIVE_INFINITY) await leases.renew()
-          lookAtMs = elapsedMs() + (await watch.look(busy, heldIds()))
+          lookAtMs = elapsedMs() + (await watch.look(busy, heldIds(), handed?.mayMiss() ?? false))
           pulse.beat()
         }
         if (claims.msUntilGiveBack() <= 0 && (await claims.giveBack())) wake()
@@ -411,7 +412,7 @@ export function createWorker(parts: {
           claimAtMs = elapsedMs() + (got > 0 ? 0 : Math.min(ms || heldBackMs, maxSleepMs))
           restIfIdle()
         }
-        await handed?.settle(!mayHaveMore)
+        await handed?.settle(!mayHaveMore && !stopping)
         backoffMs = FIRST_BACKOFF_MS
         const claimOrLookMs =
           Math.min(room() > 0 ? claimAtMs : Number.POSITIVE_INFINITY, lookAtMs) - elapsedMs()
@@ -478,6 +479,7 @@ export function createWorker(parts: {
       await Promise.all(offers)
       try {
         await claims.giveBack()
+        await handed?.settle(false)
         await finishRunning()
         await registration.signOff()
         await handed?.end()

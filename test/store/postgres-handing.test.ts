@@ -67,21 +67,37 @@ describe('a run that is enqueued alone', () => {
     expect(purposes.filter(isClaim)).toEqual([])
   })
 
+  it('has the lease of its job from the beginning, so that a handler may keep the process busy', async () => {
+    const parts = await running()
+    const { escapement, schema } = parts
+    const gate = latch()
+    escapement.job('busy', { lease: '10 minutes', handler: () => gate.opened })
+    await atRest(parts)
+    const { id } = await escapement.runs.enqueue('busy', null)
+    const leases = await escapement.database.query(
+      `select extract(epoch from lease_expires_at - started_at)::float8 as seconds from "${schema}".runs_open`,
+    )
+    expect(leases).toEqual([{ seconds: 600 }])
+    expect(parts.purposes).toContain(HANDED)
+    gate.open()
+    await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
+  })
+
   it('keeps its lease for as long as its handler takes', async () => {
     const parts = await running()
     const { escapement, schema } = parts
     const gate = latch()
-    escapement.job('long', { handler: () => gate.opened })
+    escapement.job('long', { lease: '5s', handler: () => gate.opened })
     await atRest(parts)
     const { id } = await escapement.runs.enqueue('long', null)
-    const leaseMs = async () => {
+    const lastsForMs = async () => {
       const [row] = await escapement.database.query<{ ms: number }>(
-        `select extract(epoch from lease_expires_at - clock_timestamp())::float8 * 1000 as ms from "${schema}".runs_open`,
+        `select extract(epoch from lease_expires_at - started_at)::float8 * 1000 as ms from "${schema}".runs_open`,
       )
       return row!.ms
     }
-    expect(await leaseMs()).toBeLessThanOrEqual(5_000)
-    await expect.poll(leaseMs, patient).toBeGreaterThan(20_000)
+    expect(await lastsForMs()).toBe(5_000)
+    await expect.poll(lastsForMs, patient).toBeGreaterThan(5_000)
     gate.open()
     await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
     expect(await escapement.runs.get(id)).toMatchObject({ attempt: 1 })
@@ -211,9 +227,29 @@ describe('a worker that is handed a run', () => {
     await sleep(20)
     const { id } = await escapement.runs.enqueue('noted', 3)
     expect(await stateOf(parts, id)).toBe('running')
+    // And is handed nothing more: others may have places.
+    await expect.poll(() => isResting(parts), { timeout: 1_500 }).toBe(false)
     await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
     expect(await escapement.runs.get(id)).toMatchObject({ attempt: 1 })
     expect(logged).toEqual([])
+  })
+
+  it('and is stopped while it looks who stands in line gives it back, and begins nothing more', async () => {
+    const parts = await running(
+      { worker: { concurrency: 5 } },
+      { answered: async (purpose) => void (isClaim(purpose) && (await sleep(500))) },
+    )
+    const { escapement } = parts
+    const begun: unknown[] = []
+    escapement.job('noted', { handler: ({ input }) => void begun.push(input) })
+    await atRest(parts)
+    await escapement.runs.enqueueMany('noted', [{ input: 1 }, { input: 2 }])
+    await sleep(20)
+    const { id } = await escapement.runs.enqueue('noted', 3)
+    expect(await stateOf(parts, id)).toBe('running')
+    await escapement.stop()
+    expect(await escapement.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0, workerId: null })
+    expect(begun).toEqual([])
   })
 
   it('and is stopped before it hears of it gives it back', async () => {
@@ -229,7 +265,7 @@ describe('a worker that is handed a run', () => {
     expect(await escapement.runs.get(id)).toMatchObject({ state: 'pending', attempt: 0, workerId: null })
   })
 
-  it('and never hears of it loses it when the lease ends, which is soon', async () => {
+  it('and never hears of it finds it, gives it back, and no attempt is spent', async () => {
     const parts = await running(
       {},
       { heard: (channel, passOn) => void (channel.startsWith('escapement-worker:') || passOn()) },
@@ -237,11 +273,38 @@ describe('a worker that is handed a run', () => {
     const { escapement, schema } = parts
     await atRest(parts)
     const { id } = await escapement.runs.enqueue('noop', null)
+    expect(await stateOf(parts, id)).toBe('running')
     await escapement.database.query(
-      `update "${schema}".runs_open set lease_expires_at = lease_expires_at - interval '5 seconds'`,
+      `update "${schema}".runs_open set started_at = started_at - interval '5 seconds'`,
     )
     await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
-    expect(await escapement.runs.get(id)).toMatchObject({ attempt: 2 })
+    expect(await escapement.runs.get(id)).toMatchObject({ attempt: 1 })
+    expect(parts.purposes.some(isClaim)).toBe(true)
+  })
+
+  it('and works on it for long does not take it for one of which it never heard', async () => {
+    const parts = await running()
+    const { escapement, schema, purposes } = parts
+    const gate = latch()
+    let executions = 0
+    escapement.job('long', {
+      handler: () => {
+        executions += 1
+        return gate.opened
+      },
+    })
+    await atRest(parts)
+    const { id } = await escapement.runs.enqueue('long', null)
+    await escapement.database.query(
+      `update "${schema}".runs_open set started_at = started_at - interval '1 minute'`,
+    )
+    const looks = () => purposes.filter((purpose) => purpose === 'look after workers').length
+    const before = looks()
+    await expect.poll(looks, patient).toBeGreaterThan(before + 1)
+    expect(await escapement.runs.get(id)).toMatchObject({ state: 'running', attempt: 1 })
+    gate.open()
+    await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
+    expect(executions).toBe(1)
   })
 })
 
@@ -285,7 +348,7 @@ describe('a run that is handed over is executed once', () => {
     await atRest(parts)
     const { id } = await escapement.runs.enqueue('counted', null)
     await escapement.database.query(
-      `update "${schema}".runs_open set lease_expires_at = lease_expires_at - interval '5 seconds'`,
+      `update "${schema}".runs_open set lease_expires_at = lease_expires_at - interval '30 seconds'`,
     )
     await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
     await sleep(3_000)
@@ -323,7 +386,11 @@ describe('nothing is handed to a worker', () => {
     const restLock = String(4_680_000 + Math.floor(Math.random() * 1e9))
     const database = await sharedDatabase()
     const store = createStore(database, parts.schema, databaseClock)
-    await registerIdleWorker(store, id, null, { begins: { noop: 3 }, restLock, queues: ['default'] })
+    await registerIdleWorker(store, id, null, {
+      begins: { noop: { attempts: 3, leaseMs: 30_000 } },
+      restLock,
+      queues: ['default'],
+    })
     return { holder, restLock, id }
   }
 

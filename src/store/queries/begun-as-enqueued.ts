@@ -7,16 +7,15 @@
  * over at most once: when it is enqueued.
  *
  * A session that has broken holds no lock, so nothing is sent where nobody hears it, and a worker that was not seen for a while is passed over too, in case its process stands still. What
- * a worker is handed all the same and has no place for, or hears of too late, it gives back, no attempt spent. If even that does not come to pass, the lease is short until it is renewed
- * for the first time, and whoever looks after expired leases takes the run over.
+ * a worker is handed all the same and has no place for, or hears of too late, it gives back, no attempt spent. So it does with what it finds leased to it that it never heard of, as a
+ * connection may fall silent. A worker that died is lost as any other, and its leases with it.
  */
 import type { DirectRun } from '../../runs/direct-run.js'
+import type { Instant } from '../../time/instant.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 import { type ClaimedRow, MAY_CLAIM } from './claim-parts.js'
 
-/** Until it is renewed for the first time. No job has a shorter one. */
-export const HANDED_LEASE_MS = 5_000
 /** Longer than workers at rest take to say again that they live. */
 const UNSEEN_MS = 7_000
 /** In bytes, by the server's own limit. */
@@ -93,11 +92,11 @@ const INSERT_AND_HAND_OVER = often(
     from asked
   ),
   host as materialized (
-    select w.id, w.attempts
+    select w.id, w.attempts, w.lease_ms
     from (
-      select w.id, w.rest_lock, (w.begins->>asked.job)::integer as attempts
+      select w.id, w.rest_lock, (w.begins->asked.job->>'attempts')::integer as attempts, (w.begins->asked.job->>'leaseMs')::float8 as lease_ms
       from asked, {schema}.workers as w
-      where w.seen_at > asked.now - interval '${UNSEEN_MS} milliseconds' and w.begins ? asked.job and asked.queue = any(w.queues)
+      where w.seen_at > asked.now - interval '${UNSEEN_MS} milliseconds' and w.begins->asked.job ? 'leaseMs' and asked.queue = any(w.queues)
       -- Another one comes first for each run.
       order by md5(w.id::text || asked.id::text)
     ) as w
@@ -116,7 +115,7 @@ const INSERT_AND_HAND_OVER = often(
       lease.token, lease.started_at, lease.expires_at, lease.attempts, lease.fails
     from asked left join lateral (
       select 'running' as state, 1 as attempt, host.id as worker_id, asked.id as token, now as started_at,
-        now + interval '${HANDED_LEASE_MS} milliseconds' as expires_at, host.attempts, false as fails
+        now + host.lease_ms * interval '1 millisecond' as expires_at, host.attempts, false as fails
       from host
     ) as lease on true
   )
@@ -124,14 +123,19 @@ const INSERT_AND_HAND_OVER = often(
   from message left join host on true`,
 )
 
-/** Gives back what was handed to a worker that works no more and heard nothing of it. Returns whether there was anything. */
-export async function releaseHanded(session: Session, workerId: string): Promise<boolean> {
+/** Gives back what was handed to a worker that never heard of it: all but what it holds, or what was handed over before then. Returns whether there was anything. */
+export async function releaseHanded(
+  session: Session,
+  workerId: string,
+  { held = [], before = null }: { held?: readonly string[]; before?: Instant | null } = {},
+): Promise<boolean> {
   const rows = await session.query(
     `update {schema}.runs_open
      set state = 'pending', attempt = 0, worker_id = null, lease_token = null, lease_expires_at = null, started_at = null
-     where state = 'running' and worker_id = $1 and lease_token = id
+     where state = 'running' and worker_id = $1 and lease_token = id and id <> all($2::uuid[])
+       and ($3::timestamptz is null or started_at < $3)
      returning id`,
-    [workerId],
+    [workerId, held, before === null ? null : new Date(before)],
   )
   return rows.length > 0
 }

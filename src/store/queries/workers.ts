@@ -14,8 +14,8 @@ export interface WorkerRegistration {
   concurrency: number
   /** The advisory lock that its session holds while the process lives; null without such a session. */
   sessionLock: string | null
-  /** The jobs of which it begins a run as it is enqueued, each with how often it is attempted; null where it begins none. */
-  begins: Readonly<Record<string, number>> | null
+  /** The jobs of which it begins a run as it is enqueued, each with how often it is attempted and how long its lease lasts; null where it begins none. */
+  begins: Readonly<Record<string, { attempts: number; leaseMs: number }>> | null
   /** The advisory lock that its session holds while it has nothing to do. */
   restLock: string | null
 }
@@ -63,6 +63,8 @@ interface LookAtWorkers {
   isAlone: boolean
   /** Whether the others know this worker as it has told them: its row is there, and nobody took it for lost. */
   isAsTold: boolean
+  /** Whether a run was handed to it so long ago that it will not hear of it any more. */
+  hasUnheard: boolean
 }
 
 /**
@@ -82,6 +84,9 @@ export async function lookAfterWorkers(
     graceMs: number
     /** Only leases that have expired since then. */
     since?: Instant | null
+    /** The runs that it holds, where others may have been handed to it of which it did not hear for `unheardMs`. */
+    held?: readonly string[] | null
+    unheardMs?: number
   },
 ): Promise<LookAtWorkers> {
   const [row] = await session.query<{
@@ -91,6 +96,7 @@ export async function lookAfterWorkers(
     now: Date
     is_alone: boolean
     is_as_told: boolean
+    has_unheard: boolean
   }>(LOOK_AFTER_WORKERS, [
     session.now(),
     look.id,
@@ -99,6 +105,8 @@ export async function lookAfterWorkers(
     look.unseenMs,
     look.graceMs,
     sinceParam(look.since),
+    look.held ?? null,
+    look.unheardMs ?? 0,
   ])
   return {
     lost: row!.lost ?? [],
@@ -107,6 +115,7 @@ export async function lookAfterWorkers(
     now: row!.now.getTime(),
     isAlone: row!.is_alone,
     isAsTold: row!.is_as_told,
+    hasUnheard: row!.has_unheard,
   }
 }
 
@@ -188,7 +197,12 @@ const LOOK_AFTER_WORKERS = often(
     not exists (
       select from {schema}.workers as w, clock where w.id <> $2 and w.seen_at > clock.now - interval '1 minute'
     ) as is_alone,
-    coalesce((select is_as_told from seen), false) as is_as_told`,
+    coalesce((select is_as_told from seen), false) as is_as_told,
+    $8::uuid[] is not null and exists (
+      select from {schema}.runs_open
+      where state = 'running' and lease_expires_at >= $7::timestamptz and worker_id = $2 and lease_token = id and id <> all($8)
+        and started_at < (select now from clock) - $9::float8 * interval '1 millisecond'
+    ) as has_unheard`,
 )
 
 export interface UnseenHolder {
