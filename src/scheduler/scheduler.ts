@@ -224,13 +224,14 @@ export function createScheduler(parts: {
     { limit, since }: { limit: number; since: Instant | null },
     scopes: ReadonlyMap<string, ScopesAt>,
   ): Promise<TickReport & { since: Instant | null }> {
+    const beginning = parts.worker.beginning()
     const limits = {
       limit,
       since,
       kinds: TIMING_KINDS,
       providers: [...scopes.keys()],
-      beginning: parts.worker.beginning(),
-      inHerds: limit > FIRST_BATCH && !parts.worker.isAtRest(),
+      beginning,
+      inHerds: limit > FIRST_BATCH && (beginning.length === 0 || !parts.worker.isAtRest()),
     }
     const startedMs = monotonicMs()
     pulse.beat()

@@ -17,7 +17,6 @@ import { type DueLimits, type DueSchedule, lockDueSchedules, readLocked } from '
 import {
   isOvertaken,
   type PlannedDue,
-  type PlannedSchedule,
   type Recorded,
   recordDue,
   recordPlans,
@@ -130,7 +129,7 @@ async function tickOnce(
   let offer: Offer | null = null
   const recording = {
     recordLocked,
-    offerPlaces(planned: readonly PlannedSchedule[]) {
+    offerPlaces(planned: readonly PlannedDue[]) {
       offer = placesFor(planned, parts.worker)
       return offer
     },
@@ -159,7 +158,7 @@ async function tickIn(
   }: {
     /** Null where something came between, and everything is to be looked at again. */
     recordLocked: typeof recordDue | null
-    offerPlaces(planned: readonly PlannedSchedule[]): Offer | null
+    offerPlaces(planned: readonly PlannedDue[]): Offer | null
     channel: string | null
   },
 ): Promise<Omit<TickReport, 'begin'> & { leased: ClaimedRow[] }> {
@@ -262,9 +261,11 @@ async function lockInHerds(session: Session, limits: DueLimits, zoneData: string
 }
 
 /** Where the worker has not enough of them, it is told: runs that are planned together may be claimed together. */
-export function placesFor(planned: readonly PlannedSchedule[], worker: WorkerHere): Offer | null {
+export function placesFor(planned: readonly PlannedDue[], worker: WorkerHere): Offer | null {
   const runs = planned.reduce((sum, { plan }) => sum + plan.runs.length, 0)
-  const offer = runs > 0 ? worker.offer(runs) : null
+  // Inputs are read of those that may begin here.
+  const mayBegin = planned.some(({ schedule, plan }) => schedule.input !== null && plan.runs.length > 0)
+  const offer = mayBegin ? worker.offer(runs) : null
   if (runs > Math.max(1, offer?.places ?? 0)) worker.expectLots()
   return offer
 }

@@ -48,14 +48,21 @@ const databases: [string, (point: string) => Promise<{ database: Source; schema:
   ],
 ]
 
+const points = ['before the insert', 'between insert and cursor', 'before the commit', 'after the commit']
+/** How many schedules a tick takes, and how it records them then. */
+const ways = [
+  ['1000', 'record herds'],
+  ['100', 'record due occurrences'],
+]
+
 describe.each(databases)('a scheduler killed on %s', (_, open) => {
-  it.each(['before the insert', 'between insert and cursor', 'before the commit', 'after the commit'])(
-    '%s loses nothing and doubles nothing',
-    async (point) => {
-      const { database, schema } = await open(point)
+  it.each(points.flatMap((point) => ways.map(([batch, purpose]) => [point, purpose!, batch!])))(
+    '%s (%s) loses nothing and doubles nothing',
+    async (point, purpose, batch) => {
+      const { database, schema } = await open(`${point} ${batch}`)
       const source = typeof database === 'string' ? database : database.directory
-      const killed = new FixtureProcess(fixture, [source, schema, AT, point])
-      await killed.line('reached')
+      const killed = new FixtureProcess(fixture, [source, schema, AT, point!, batch!])
+      expect(await killed.line('reached')).toMatchObject({ reached: point, purpose })
       await killed.kill()
 
       const { escapement, scheduler } = await assemble({ database, schema, clock })

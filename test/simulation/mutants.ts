@@ -24,15 +24,16 @@ function replaced(text: string, pattern: RegExp, by: string): string {
   return changed
 }
 
-/** Where the runs of a plan are among its parameters, and whose lease they get. */
+/** Where the runs of a plan are among its parameters, whose lease they get, and whether any of them waits. */
 const FIRST_OF_RUNS = 10
 const LEASE = [21, 22]
+const ANY_WAITS = 26
 
 /** The cursor moves in a transaction of its own, and the runs are inserted in the next one. */
 export function cursorFirst(engine: EngineHere): EngineHere {
   return altered(engine, ({ op, text, params }) => {
-    // What is planned in herds moves with its runs.
-    if (!/: record .*occurrences/.test(text)) return undefined
+    // That of ticks alone: were it refused here, nothing would be found.
+    if (!text.includes(': record due occurrences */')) return undefined
     const anyCursor = replaced(
       text,
       /and c\.next_at is not distinct from \S+ \/ 1000\)::timestamptz\(3\)/,
@@ -41,7 +42,7 @@ export function cursorFirst(engine: EngineHere): EngineHere {
       .replace('s.ctid = plan.place and s.id is not distinct from', 's.id =')
       .replaceAll('c.ctid = plan.cursor_place and c.schedule_id is not distinct from', 'c.schedule_id =')
     const withoutRuns = params.map((param, index) =>
-      index < FIRST_OF_RUNS ? param : LEASE.includes(index) ? null : '{}',
+      index < FIRST_OF_RUNS || index === ANY_WAITS ? param : LEASE.includes(index) ? null : '{}',
     )
     return (async () => {
       const moved = await engine.request({ op, text, params: withoutRuns })
