@@ -182,14 +182,16 @@ it('a soak is judged by its quarters, away from kills and from the stranger', ()
   expect(judge(course(() => ({})))).toEqual({ latenessRatio: 1, isFlat: true, bloat: [] })
   expect(judge(course((n) => (n % 6 === 0 ? { isNearKill: true, lateness: late } : {}))).isFlat).toBe(true)
   expect(judge(course((n) => ({ lateness: { p50: 5, p99: 50 + 5 * n } }))).isFlat).toBe(false)
-  const growing = (n: number) => ({ ...table, dead: 10_000 * n, indexBytes: 2e6 * (1 + n) })
+  const growing = (n: number) => ({ ...table, dead: 10_000 * n, indexBytes: 4e6 * (1 + n) })
   const withOpen = course((n) => ({ tables: { ...tables, runs_open: growing(n) } }))
   expect(judge(withOpen).bloat).toEqual([
     'runs_open has 350,000 dead rows, after 50,000 at first',
-    'runs_open grew from 60.1 to 77.2 MB in the last quarter',
+    'runs_open grew from 130.7 to 153.5 MB in the last quarter',
   ])
+  const swept = (n: number) => ({ ...table, tableBytes: n % 3 === 2 ? 5e7 : 1e7 })
+  expect(judge(course((n) => ({ tables: { ...tables, lots: swept(n) } }))).bloat).toEqual([])
   const withEnded = course((n) => ({ tables: { ...tables, runs_ended: growing(n) } }))
-  expect(judge(withEnded).bloat).toEqual(['the indexes of runs_ended take 80,000 bytes a row, after 20,000'])
+  expect(judge(withEnded).bloat).toEqual(['the indexes of runs_ended take 160,000 bytes a row, after 40,000'])
 })
 
 it('the bench of a running system runs: what is due begins, and what a killed worker had begins again', async () => {
