@@ -144,9 +144,9 @@ export function createScheduler(parts: {
     patienceMs: number,
     { isWhole = false, limit = batch }: BatchOptions = {},
   ): Promise<TickReport> {
-    const scopes = await askDueProviders(patienceMs)
-    const startedMs = monotonicMs()
     const from = isWhole ? null : front.since()
+    const scopes = await askDueProviders(patienceMs, from)
+    const startedMs = monotonicMs()
     // In herds each of them may have a run.
     const most = Math.min(limit, reach, RUNS_AT_ONCE)
     const { since, ...report } = await tickHalving({ limit: most, since: from }, scopes)
@@ -261,9 +261,12 @@ export function createScheduler(parts: {
   }
 
   /** One that fails is asked again in a while; its schedules do not hold up the others until then. */
-  async function askDueProviders(patienceMs: number): Promise<ReadonlyMap<string, ScopesAt>> {
+  async function askDueProviders(
+    patienceMs: number,
+    since: Instant | null,
+  ): Promise<ReadonlyMap<string, ScopesAt>> {
     const local = localProviders()
-    const due = local.length === 0 ? [] : await listDueProviders(store, local)
+    const due = local.length === 0 ? [] : await listDueProviders(store, { providers: local, since })
     const { scopes, failed } = await ask(due, patienceMs)
     for (const { job, error } of failed) {
       logger.error({ job, err: error }, 'a scope provider failed; it is asked again')

@@ -168,12 +168,13 @@ const READ_LOCKED = often(
 /** The jobs among the due schedules whose scopes a provider gives, and since when the first of them is due. */
 export async function listDueProviders(
   session: Session,
-  providers: readonly string[],
+  { providers, since }: Pick<DueLimits, 'providers' | 'since'>,
 ): Promise<{ job: string; dueAt: Instant }[]> {
   const rows = await session.query<{ provider: string; due_at: Date }>(
     `select provider, min(next_at) as due_at from {schema}.cursors
-     where wake_at <= (select ${NOW}) and next_at is not null and provider = any($2) group by provider`,
-    [session.now(), providers],
+     where wake_at <= (select ${NOW}) and wake_at >= $3::timestamptz and next_at is not null and provider = any($2)
+     group by provider`,
+    [session.now(), providers, sinceParam(since)],
   )
   return rows.map(({ provider, due_at }) => ({ job: provider, dueAt: due_at.getTime() }))
 }
