@@ -5,7 +5,7 @@ let nowMs: number
 beforeEach(() => {
   nowMs = 1_000
 })
-const open = () => createFront(createLitter(() => nowMs))
+const open = () => createFront(createLitter({ nowMs: () => nowMs }))
 
 /** One look as a loop makes it. */
 function look(
@@ -29,7 +29,7 @@ describe('a front', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
     expect(front.since()).toBe(49_000)
-    expect(front.msUntilWhole()).toBe(1_900)
+    expect(front.msUntilWhole()).toBe(4_900)
     look(front, { ms: 3, newest: 60_000 })
     expect(front.since()).toBe(59_000)
     look(front, { ms: 3, newest: null })
@@ -37,24 +37,36 @@ describe('a front', () => {
     expect(front.since()).toBe(59_000)
   })
 
-  it('is at the beginning again for a twentieth of the time, and for good when that takes little', () => {
+  it('is at the beginning again for a fiftieth of the time, and for good when that takes little', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
-    nowMs += 1_899
+    nowMs += 4_899
     expect(front.since()).not.toBe(null)
     nowMs += 1
     expect(look(front, { ms: 200 })).toBe(null)
-    expect(front.msUntilWhole()).toBe(3_800)
-    nowMs += 3_800
+    expect(front.msUntilWhole()).toBe(9_800)
+    nowMs += 9_800
     expect(look(front, { ms: 2 })).toBe(null)
     expect([front.since(), front.msUntilWhole()]).toEqual([null, 0])
+  })
+
+  it('is what was taken last after one look so slow that this is no chance', () => {
+    const front = open()
+    look(front, { ms: 600 })
+    expect([front.since(), front.msUntilWhole()]).toEqual([49_000, 29_400])
+  })
+
+  it('is at the beginning as seldom as it is told to be', () => {
+    const front = createFront(createLitter({ rest: 199, nowMs: () => nowMs }))
+    look(front, { ms: 600 })
+    expect(front.msUntilWhole()).toBe(119_400)
   })
 
   it('is at the beginning again where looks from further on take as long: the server is far away', () => {
     const front = open()
     for (const ms of [100, 100, 100]) look(front, { ms })
     expect(look(front, { ms: 95 })).not.toBe(null)
-    nowMs += 1_900
+    nowMs += 4_900
     for (const ms of [100, 100, 100, 100]) expect(look(front, { ms })).toBe(null)
     for (const ms of [300, 300, 300]) look(front, { ms })
     expect(front.since()).not.toBe(null)

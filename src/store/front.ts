@@ -7,7 +7,7 @@ import type { Database } from './database.js'
  *
  * What is taken leaves there, and its entries stay in the index for as long as any transaction of the database is older, be it
  * a stranger's: a look at the whole line walks over all of them. While that takes long, looks begin further on, and only so many
- * look at all of it as take a twentieth of the time: they find whatever came to stand further in front.
+ * look at all of it as take a small part of the time: they find whatever came to stand further in front.
  */
 export interface Litter {
   /** Whether the next look may be one at the whole line. */
@@ -24,14 +24,23 @@ interface Look {
   count: number
 }
 
+interface LitterOptions {
+  /** How many times as long as a look at all of it took, none is. */
+  rest?: number
+  nowMs?: () => number
+}
+
 /** Longer than this, than what was taken explains, and than twice what a look takes that walks over nothing. */
 const SLOW_MS = 10
 const SLOW_MS_EACH = 0.02
 /** One may have been slow by chance. */
 const SLOW_LOOKS = 3
-const REST = 19
+/** So slow by chance is none: whoever begins in the midst of it need not walk over all of it three times. */
+const VERY_SLOW_MS = 500
+/** So many times as long as a look at all of it took, none is. Every process looks, and each of its loops does. */
+const REST = 49
 
-export function createLitter(nowMs: () => number = monotonicMs): Litter {
+export function createLitter({ rest = REST, nowMs = monotonicMs }: LitterOptions = {}): Litter {
   let slowLooks = 0
   let wholeAtMs = Number.NEGATIVE_INFINITY
   /** Of looks that began further on: the way to the server and back, most of it. */
@@ -45,8 +54,9 @@ export function createLitter(nowMs: () => number = monotonicMs): Litter {
         return
       }
       const usualMs = Number.isFinite(shortestMs) ? 2 * shortestMs : 0
-      slowLooks = ms > SLOW_MS + SLOW_MS_EACH * count + usualMs ? slowLooks + 1 : 0
-      wholeAtMs = slowLooks >= SLOW_LOOKS ? nowMs() + REST * ms : Number.NEGATIVE_INFINITY
+      const excessMs = ms - SLOW_MS - SLOW_MS_EACH * count - usualMs
+      slowLooks = excessMs > VERY_SLOW_MS ? SLOW_LOOKS : excessMs > 0 ? slowLooks + 1 : 0
+      wholeAtMs = slowLooks >= SLOW_LOOKS ? nowMs() + rest * ms : Number.NEGATIVE_INFINITY
     },
     msUntilWhole: () => Math.max(0, wholeAtMs - nowMs()),
   }
@@ -55,9 +65,11 @@ export function createLitter(nowMs: () => number = monotonicMs): Litter {
 /** Inside the process there are no strangers, and what is measured would not replay. */
 const NO_LITTER: Litter = { isWholeDue: () => true, looked: () => {}, msUntilWhole: () => 0 }
 
-export function litterIn({ kind }: Database): Litter {
-  return kind === 'postgres' ? createLitter() : NO_LITTER
+export function litterIn(database: Database, options?: LitterOptions): Litter {
+  return mayBeLittered(database) ? createLitter(options) : NO_LITTER
 }
+
+export const mayBeLittered = ({ kind }: Database) => kind === 'postgres'
 
 /** Where in a line from which the first is always taken a look begins: at what was taken last, while its front is littered. */
 export interface Front {

@@ -28,10 +28,11 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     jobs_pkey: 'PRIMARY KEY USING btree (name)',
   },
   lots: {
+    lots_at_work: 'INDEX USING btree (job, started_at) WHERE (started_at IS NOT NULL)',
     lots_by_last_run: 'INDEX USING btree (last_id)',
     lots_for_claiming:
       'INDEX USING btree (queue, priority DESC, eligible_at, id) WHERE (lease_token IS NULL)',
-    lots_for_recovery: 'INDEX USING btree (lease_expires_at, job) WHERE (lease_token IS NOT NULL)',
+    lots_for_recovery: 'INDEX USING btree (lease_expires_at) WHERE (lease_token IS NOT NULL)',
     lots_pkey: 'PRIMARY KEY USING btree (id)',
   },
   migrations: {
@@ -51,8 +52,9 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     runs_ended_pkey: 'PRIMARY KEY USING btree (id)',
   },
   runs_open: {
+    runs_at_work: 'INDEX USING btree (job, started_at) WHERE (started_at IS NOT NULL)',
     runs_for_claiming: `INDEX USING btree (queue, priority DESC, eligible_at, id) WHERE ((state = ANY (ARRAY['pending'::text, 'retrying'::text])) AND (COALESCE((lane)::integer, 0) = 0))`,
-    runs_for_recovery: `INDEX USING btree (lease_expires_at, job) WHERE (state = 'running'::text)`,
+    runs_for_recovery: `INDEX USING btree (lease_expires_at) WHERE (state = 'running'::text)`,
     runs_one_open_per_lane:
       'UNIQUE INDEX USING btree (schedule_id, scope, lane, ( CASE lane WHEN 2 THEN id ELSE NULL::uuid END)) NULLS NOT DISTINCT WHERE (lane IS NOT NULL)',
     runs_open_pkey: 'PRIMARY KEY USING btree (id)',

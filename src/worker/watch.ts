@@ -31,6 +31,10 @@ const UNHEARD_MS = 2 * TOO_OLD_MS
 /** Longer than the others are remembered. */
 const EVER_MS = 2 * 86_400_000
 const RECOVERY_BATCH = 500
+/** What is committed late was begun before what was looked at already. */
+const OVERLAP_MS = 1_000
+/** Nobody writes a lease that has ended long ago: one further in front is there by a clock that was set back. */
+const REST = 199
 
 export interface Watch {
   /** One look; `mayMiss` says whether runs may have been handed to it. Returns when the next one is due, in milliseconds. */
@@ -61,7 +65,9 @@ export function createWatch(parts: {
   let lookedAtMs = Number.NEGATIVE_INFINITY
   let everyMs = WATCH_EVERY_MS
   /** Of the leases, in the order in which they expire. */
-  const front = createFront(litterIn(store.database))
+  const front = createFront(litterIn(store.database, { rest: REST }))
+  /** Of what was handed over before then it has heard, or has given it back. */
+  let heardThrough: Instant | null = null
   let graceEndsAtMs = Number.NEGATIVE_INFINITY
   /** How far its clock is ahead of ours. */
   let aheadMs = Number.POSITIVE_INFINITY
@@ -106,6 +112,7 @@ export function createWatch(parts: {
           since,
           held: mayMiss ? held : null,
           unheardMs: UNHEARD_MS,
+          heardThrough,
         },
       ).catch((error) => {
         if (hasTakenTooLong(error))
@@ -123,6 +130,7 @@ export function createWatch(parts: {
       if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
       if (!isAsTold) await comeBack()
       if (hasUnheard) await parts.onUnheard(now - UNHEARD_MS)
+      if (mayMiss) heardThrough = now - UNHEARD_MS - OVERLAP_MS
       if (hasExpired) await recover(held, since)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
       everyMs = isAlone && running === 0 ? ALONE_EVERY_MS : WATCH_EVERY_MS

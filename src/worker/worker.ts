@@ -121,7 +121,7 @@ export function createWorker(parts: {
     begins: mayBeHandedOver,
     restLock,
   })
-  const claims = createClaims(store, jobs, { workerId: id, queues, chance })
+  const claims = createClaims(store, jobs, { workerId: id, queues, chance, onFurther: wake })
   const leases = createLeaseKeeper(store, clock, logger, (runId) => bus.emit('worker.leaseLost', { runId }))
   const outcomes = createOutcomeRecorder(store, rules, { onFollowed, onLanesFilled: wake })
   const progress = createProgressWriter(store, clock, bus, logger)
@@ -370,6 +370,7 @@ export function createWorker(parts: {
 
   function onRecovered(runs: readonly RecoveredRun[]): void {
     // They may be claimed now, and nobody else may be there to be told.
+    claims.stand(runs.filter(({ state }) => state === 'retrying'))
     if (runs.length > 0) wake()
     for (const run of runs) {
       logger.warn({ ...runFacts(run), state: run.state }, 'a run was taken from a lost worker')

@@ -274,9 +274,11 @@ describe('a worker that is handed a run', () => {
     await atRest(parts)
     const { id } = await escapement.runs.enqueue('noop', null)
     expect(await stateOf(parts, id)).toBe('running')
-    await escapement.database.query(
-      `update "${schema}".runs_open set started_at = started_at - interval '5 seconds'`,
-    )
+    // Both happened some seconds ago.
+    for (const table of ['workers', 'runs_open'])
+      await escapement.database.query(
+        `update "${schema}".${table} set started_at = started_at - interval '5 seconds'`,
+      )
     await expect.poll(() => stateOf(parts, id), patient).toBe('succeeded')
     expect(await escapement.runs.get(id)).toMatchObject({ attempt: 1 })
     expect(parts.purposes.some(isClaim)).toBe(true)

@@ -1,9 +1,12 @@
+import { randomUUID } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
+import { databaseClock } from '../../src/clock.js'
 import { createEscapement, every } from '../../src/index.js'
 import { claimLimited } from '../../src/store/queries/claim-limited.js'
-import { claimRuns, msUntilEligible } from '../../src/store/queries/claiming.js'
+import { type Counted, claimRuns, msUntilEligible } from '../../src/store/queries/claiming.js'
+import { findFronts } from '../../src/store/queries/fronts.js'
 import { lockDueSchedules, msUntilWake } from '../../src/store/queries/planning.js'
 import { lookAfterWorkers } from '../../src/store/queries/workers.js'
 import { createStore, type Session } from '../../src/store/store.js'
@@ -11,6 +14,7 @@ import { createManualClock } from '../../src/testing/manual-clock.js'
 import { alteredDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
 import { useSchema } from '../support/schema.js'
+import { registerIdleWorker } from '../support/workers.js'
 
 const AT = '2026-03-01T12:00:30Z'
 const MANY = 3_000
@@ -28,6 +32,9 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   const h = await openHarness({ at: AT, worker: { concurrency: 1_000 }, scheduler: { batch: MANY } })
   h.job('noop', { handler: () => {} })
   const timing = every('1 hour', { anchor: '2026-03-01T00:01:00' })
+  const storeAt = async (at: number) => createStore(await sharedDatabase(), h.schema, createManualClock(at))
+  const begins = { noop: { attempts: 3, leaseMs: 30_000 } }
+  await registerIdleWorker(await storeAt(h.now().getTime()), ID, null, { begins })
   await openStranger()
   for (let first = 0; first < MANY; first += 1_000) {
     const names = Array.from({ length: 1_000 }, (_, index) => `s:${first + index}`)
@@ -50,7 +57,7 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   await h.escapement.database.query(`analyze ${tables.join(', ')}`)
 
   const buffersOf = async (ask: (session: Session) => Promise<unknown>) => {
-    const store = createStore(await sharedDatabase(), h.schema, createManualClock(now))
+    const store = await storeAt(now)
     let buffers = 0
     await store
       .transaction(async (session) => {
@@ -64,7 +71,15 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
             )
             const [{ Plan: plan }] = row!['QUERY PLAN']
             buffers += plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
-            const limits = { is_locked: true, places: 1, keys: [], has_lots: true }
+            const limits = {
+              is_locked: true,
+              places: 1,
+              keys: [],
+              has_lots: true,
+              begun: new Date(now),
+              free: new Date(now),
+              limited: new Date(now),
+            }
             return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}', ...limits }] as never[]
           },
         })
@@ -82,15 +97,21 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   const frontsAt = (since: number | null) =>
     since === null
       ? null
-      : {
-          lines: [{ queue: 'default', priority: 0, freeSince: since, limitedSince: since }],
-          leasesSince: since,
-        }
+      : { lines: [{ queue: 'default', priority: 0, freeSince: since, limitedSince: since }] }
+  const countedAt = (since: number | null) =>
+    new Map(since === null ? [] : [['noop', { begun: since, at: since }]])
   const claim = { workerId: ID, leaseToken: ID, queues: ['default'], limit: 10 }
   const looks: Record<string, (session: Session, since: number | null) => Promise<unknown>> = {
     claim: (session, since) => claimRuns({ ...session } as never, { ...claim, jobs, from: frontsAt(since) }),
     'claim under limits': (session, since) =>
       claimLimited(session, h.schema, { ...claim, jobs: [], from: frontsAt(since) }, { free: jobs, limited }),
+    'places under limits': (session, since) =>
+      claimLimited(
+        session,
+        h.schema,
+        { ...claim, jobs: [], from: frontsAt(since), counted: countedAt(since) },
+        { free: [], limited: [{ ...limited[0]!, name: 'noop' }] },
+      ),
     'next run': (session, since) =>
       msUntilEligible(session, { queues: ['default'], jobs: ['noop'], from: frontsAt(since) }),
     tick: (session, since) => lockDueSchedules(session, { ...due, since }),
@@ -103,6 +124,25 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
         unseenMs: 2_000,
         graceMs: 3_000,
         since,
+      }),
+    'runs that were handed over': (session, since) =>
+      lookAfterWorkers(session, {
+        id: ID,
+        running: 0,
+        sessionLock: null,
+        unseenMs: 2_000,
+        graceMs: 3_000,
+        since: now,
+        held: [],
+        unheardMs: 1_000,
+        heardThrough: since,
+      }),
+    'where lines begin': (session, since) =>
+      findFronts(session, {
+        queues: ['default'],
+        jobs: { free: ['noop'], limited: ['limited'] },
+        priorities: [0],
+        from: frontsAt(since),
       }),
   }
   const walked: Record<string, [whole: number, short: number]> = {}
@@ -155,6 +195,73 @@ it('a run that comes to stand before what was taken already is found all the sam
   passedMs += 60_000
   for (let n = 0; claims.at(-1) === 'short'; n++) await enqueued(`again ${n}`)
   expect(claims.at(-1)).toBe('whole')
+})
+
+it('a run that is taken from a lost worker is begun at once, however far in front it stands', async () => {
+  const realNow = performance.now.bind(performance)
+  let passedMs = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + passedMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const looks: string[] = []
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      if (text.includes('/* escapement: fronts')) {
+        looks.push(params![6] === null ? 'whole' : 'deep')
+        if (looks.at(-1) === 'whole') passedMs += 1_000
+      }
+      return shared.query(text, params)
+    },
+  }))
+  const schema = await useSchema()
+  const store = createStore(database, schema, databaseClock)
+  const escapement = await createEscapement({ database, schema })
+  onTestFinished(() => escapement.close())
+  const ran: unknown[] = []
+  escapement.job('noop', { handler: ({ input }) => void ran.push(input) })
+  await escapement.runs.enqueue('noop', 'lost', { at: '2020-01-01T00:00:00Z' })
+  // Its lease lasts for longer than the worker needs to begin with others.
+  const job = { name: 'noop', leaseMs: 3_000, concurrency: null, concurrencyKey: null }
+  const jobs = [{ ...job, retry: { attempts: 3 }, onStale: 'retry' } as const]
+  const claim = { workerId: ID, leaseToken: ID, queues: ['default'], limit: 1, jobs }
+  expect(await claimRuns(store, claim)).toHaveLength(1)
+  await escapement.start({ roles: ['worker'] })
+  await escapement.runs.enqueue('noop', 'first')
+  await expect.poll(() => ran, { timeout: 20_000 }).toEqual(['first', 'lost'])
+  expect(looks.filter((look) => look === 'whole')).toHaveLength(1)
+}, 30_000)
+
+it('what is worked on is counted although it was begun by a clock that has been set back', async () => {
+  const at = Date.parse(AT)
+  const clock = createManualClock(at)
+  const schema = await useSchema()
+  const store = createStore(await sharedDatabase(), schema, clock)
+  const escapement = await createEscapement({ database: await sharedDatabase(), schema })
+  onTestFinished(() => escapement.close())
+  escapement.job('one', { concurrency: 1, handler: () => {} })
+  await escapement.runs.enqueueMany('one', [
+    { input: 1, at: '2020-01-01T00:00:00Z' },
+    { input: 2, at: '2020-01-01T00:00:00Z' },
+  ])
+  const job = { name: 'one', leaseMs: 60_000, concurrency: 1, concurrencyKey: null }
+  const jobs = [{ ...job, retry: { attempts: 3 }, onStale: 'retry' } as const]
+  const workerAt = () => {
+    const counted = new Map<string, Counted>()
+    const line = { queue: 'default', priority: 0, freeSince: 0, limitedSince: 0 }
+    return (limit: number) =>
+      claimRuns(store, {
+        ...{ workerId: ID, leaseToken: randomUUID(), queues: ['default'], jobs, limit, counted },
+        from: { lines: [line] },
+      })
+  }
+  const [claimByOne, claimByOther] = [workerAt(), workerAt()]
+  // It counts, and finds none.
+  expect(await claimByOther(0)).toEqual([])
+  clock.set(at - 3_600_000)
+  expect(await claimByOne(2)).toHaveLength(1)
+  expect(await claimByOther(2)).toEqual([])
+  clock.set(at)
+  expect(await claimByOther(2)).toEqual([])
+  expect(await claimByOne(2)).toEqual([])
 })
 
 it('limits hold, and nobody waits for good, while lines are taken for littered', async () => {

@@ -1,10 +1,18 @@
 /** Claims where jobs have limits, which are held against single runs; lots of the others stand in line with them. */
+import { sinceParam } from '../front.js'
 import { often } from '../often.js'
-import type { Session } from '../store.js'
+import { NOW, type Session } from '../store.js'
 import { claimFree } from './claim-free.js'
 import { type ClaimedInLine, FRONTS, freeRuns, leaseLine, lineParams, runsInLine } from './claim-line.js'
-import { CLOCK, type Claim, type ClaimableJob, type ClaimedRow, IN_LINE } from './claim-parts.js'
-import { frontParams, inLine, leasesParam, levelsFrom, WAITING_LOT } from './fronts.js'
+import {
+  CLOCK,
+  type Claim,
+  type ClaimableJob,
+  type ClaimedRow,
+  type Counted,
+  IN_LINE,
+} from './claim-parts.js'
+import { frontParams, inLine, levelsFrom, WAITING_LOT } from './fronts.js'
 import { UNPACK_GIVEN } from './lots.js'
 
 /** In a transaction of its own. Jobs whose limits another worker is just counting are left to that one. */
@@ -61,64 +69,89 @@ interface LimitCount {
   keys: string[]
   /** Whether any of its runs waits in a lot. */
   has_lots: boolean
+  /** When the first of those that are worked on was begun; now where none is. */
+  begun: Date
+  now: Date
 }
 
+/**
+ * Counts what is worked on of jobs whose limits this transaction has locked. All that others have begun of them is committed by then, and what
+ * will be is begun later: so while lines are littered, the next count begins where this one found the first.
+ *
+ * A clock that was set back begins runs before that. Where it is seen to have been, all of them are counted.
+ */
 async function countLimits(
   session: Session,
-  { queues, from }: Claim,
+  { queues, from, counted = new Map() }: Claim,
   jobs: readonly ClaimableJob[],
 ): Promise<(LimitCount & { job: ClaimableJob })[]> {
   if (jobs.length === 0) return []
-  const rows = await session.query<LimitCount>(COUNT_LIMITS, [
-    jobs.map(({ name }) => name),
-    jobs.map(({ concurrency }) => concurrency),
-    jobs.map(pathOf),
-    queues,
-    leasesParam(from),
-    ...frontParams(from),
-  ])
-  return rows.map((row, index) => ({ ...row, job: jobs[index]! }))
+  const since = from == null ? [] : jobs.map(({ name }) => counted.get(name))
+  const count = (begunSince: readonly (Counted | undefined)[]) =>
+    session.query<LimitCount>(COUNT_LIMITS, [
+      session.now(),
+      jobs.map(({ name }) => name),
+      jobs.map(({ concurrency }) => concurrency),
+      jobs.map(pathOf),
+      queues,
+      jobs.map((_, index) => sinceParam(begunSince[index]?.begun)),
+      ...frontParams(from),
+    ])
+  let rows = await count(since)
+  if (rows.some(({ now }, index) => now.getTime() < (since[index]?.at ?? now.getTime())))
+    rows = await count([])
+  return rows.map((row, index) => {
+    const job = jobs[index]!
+    counted.set(job.name, { begun: row.begun.getTime() - SET_BACK_MS, at: row.now.getTime() })
+    return { ...row, job }
+  })
 }
+
+/** By so little a clock may have been set back that nobody sees it. */
+const SET_BACK_MS = 1_000
 
 const pathOf = ({ concurrencyKey }: ClaimableJob) => concurrencyKey && JSON.stringify(concurrencyKey)
 
 const COUNT_LIMITS = often(
   'places under limits',
   `
-  with job as materialized (
-    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key, number
-    from unnest($1::text[], $2::int[], $3::text[]) with ordinality as job (name, concurrency, path, number)
+  with clock as materialized (select ${NOW} as now),
+  job as materialized (
+    select name, concurrency, array(select jsonb_array_elements_text(path::jsonb)) as path, path is not null as has_key,
+      since, number
+    from unnest($2::text[], $3::int[], $4::text[], $6::timestamptz[]) with ordinality as job (name, concurrency, path, since, number)
   ),
-  -- Each by a look of its own into the index, which has the job in it: what others work on is not read.
+  -- Each by a look of its own into the index, which has the job in it: what others work on is not read. Who has a lease is worked on, and of lots who has
+  -- begun; that the state is 'running', or that a lot has a lease, would have other indexes read from end to end.
   busy as materialized (
-    select job.name as job, one.id
+    select job.name as job, one.id, one.started_at
     from job cross join lateral (
-      select id from {schema}.runs_open where state = 'running' and lease_expires_at >= $5::timestamptz and job = job.name
+      select id, started_at from {schema}.runs_open where lease_token is not null and started_at >= job.since and job = job.name
       offset 0
     ) as one
     union all
     -- Of a worker for which the job has no limit.
-    select job.name, unnest(one.runs)
+    select job.name, unnest(one.runs), one.started_at
     from job cross join lateral (
-      select runs from {schema}.lots where not ${WAITING_LOT} and lease_expires_at >= $5::timestamptz and job = job.name
+      select runs, started_at from {schema}.lots where started_at >= job.since and job = job.name
       offset 0
     ) as one
   )
-  select (job.concurrency - count(busy.id))::int as places,
+  select (job.concurrency - count(busy.id))::int as places, clock.now, coalesce(min(busy.started_at), clock.now) as begun,
     coalesce(array_agg(asked.input #>> job.path) filter (where asked.input #>> job.path is not null), '{}') as keys,
     exists (
-      select from unnest($4::text[]) as q (queue) cross join lateral (
-        ${levelsFrom(6, 'lots')}
+      select from unnest($5::text[]) as q (queue) cross join lateral (
+        ${levelsFrom(7, 'lots')}
         select from level cross join lateral (
           select from {schema}.lots as l
           where ${inLine('lots')} and priority = level.priority and eligible_at >= level.limited_since and l.job = job.name limit 1
         ) as one
       ) as one
     ) as has_lots
-  from job
+  from job cross join clock
   left join busy on busy.job = job.name
   left join {schema}.runs_asked as asked on job.has_key and asked.id = busy.id
-  group by job.number, job.name, job.concurrency, job.path
+  group by job.number, job.name, job.concurrency, job.path, clock.now
   order by job.number`,
 )
 

@@ -107,7 +107,8 @@ export const freeRuns = (jobs: string, condition?: string) =>
 const freeLots = (jobs: string) =>
   firstIn('lots', {
     levels: levelsFrom(FRONTS, 'lots'),
-    since: 'level.free_since',
+    // What is planned while a scheduler is behind comes in lots, and there are few: a second of them is soon walked over.
+    since: `level.free_since - interval '1 second'`,
     jobs,
     columns: 'id, last_id, job, queue, priority, eligible_at, is_scheduled, runs, cardinality(runs) as size',
     limit: '$11',

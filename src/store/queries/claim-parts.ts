@@ -1,4 +1,6 @@
 /** What all claims have in common: whom they look at, and what a lease says. */
+
+import type { Instant } from '../../time/instant.js'
 import type { RunRow } from '../rows.js'
 import { NOW, type Session } from '../store.js'
 import type { Fronts } from './fronts.js'
@@ -26,6 +28,14 @@ export interface Claim {
   lots?: { areWaiting: boolean }
   /** Where it looks; null for everything. */
   from?: Fronts | null
+  /** What was found when jobs with limits were last counted, by their names: kept from one claim to the next. */
+  counted?: Map<string, Counted>
+}
+
+/** Nothing of a job is worked on that was begun before then, as of an instant. */
+export interface Counted {
+  begun: Instant
+  at: Instant
 }
 
 /** What a worker needs to know of a run that it has claimed; the rest follows from that. */

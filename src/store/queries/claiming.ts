@@ -5,7 +5,7 @@ import { claimLimited } from './claim-limited.js'
 import { type Claim, type ClaimableJob, type ClaimedRow, inOrder, MAY_CLAIM } from './claim-parts.js'
 import { type Fronts, frontParams, inLine, type LineTable, levelsFrom } from './fronts.js'
 
-export type { Claim, ClaimedRow } from './claim-parts.js'
+export type { Claim, ClaimedRow, Counted } from './claim-parts.js'
 
 /**
  * Leases up to `limit` runs: in each queue priority first, then age, and what another worker is just claiming is passed

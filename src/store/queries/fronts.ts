@@ -3,7 +3,6 @@
  * of them walks over whatever is littered about there (src/store/front.ts), unless it is told where to begin.
  */
 import type { Instant } from '../../time/instant.js'
-import { sinceParam } from '../front.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 
@@ -11,13 +10,14 @@ import { NOW, type Session } from '../store.js'
 export interface Fronts {
   /** The highest priority first. */
   lines: readonly LineFront[]
-  /** No run of a job with a limit is worked on under a lease that ends before that; null where it is not known. */
-  leasesSince: Instant | null
 }
 
-interface LineFront {
+interface Line {
   queue: string
   priority: number
+}
+
+interface LineFront extends Line {
   /** Nothing of a job without a limit waits before that, and nothing of one with a limit. */
   freeSince: Instant
   limitedSince: Instant
@@ -65,16 +65,36 @@ const givenFrom = (first: number) => `
     where given.queue = q.queue`
 
 /** The same so much earlier: somebody may come to stand before them. */
-export function before({ lines, leasesSince }: Fronts, ms: number): Fronts {
+export function before({ lines }: Fronts, ms: number): Fronts {
   return {
     lines: lines.map(({ freeSince, limitedSince, ...line }) => ({
       ...line,
       freeSince: freeSince - ms,
       limitedSince: limitedSince - ms,
     })),
-    leasesSince: leasesSince === null ? null : leasesSince - ms,
   }
 }
+
+/** The same, but where these stand no later than they do. */
+export function withPlaces({ lines }: Fronts, places: readonly (Line & { eligible_at: Date })[]): Fronts {
+  const fronts = new Map(lines.map((line) => [lineOf(line), line]))
+  for (const { queue, priority, eligible_at } of places) {
+    const at = eligible_at.getTime()
+    const { freeSince, limitedSince } = fronts.get(lineOf({ queue, priority })) ?? {
+      freeSince: at,
+      limitedSince: at,
+    }
+    fronts.set(lineOf({ queue, priority }), {
+      queue,
+      priority,
+      freeSince: Math.min(freeSince, at),
+      limitedSince: Math.min(limitedSince, at),
+    })
+  }
+  return { lines: [...fronts.values()].sort((a, b) => b.priority - a.priority) }
+}
+
+export const lineOf = ({ queue, priority }: Line) => `${priority} ${queue}`
 
 export function frontParams(fronts: Fronts | null | undefined) {
   if (fronts == null) return [null, null, null, null] as const
@@ -85,11 +105,6 @@ export function frontParams(fronts: Fronts | null | undefined) {
     lines.map(({ freeSince }) => new Date(freeSince)),
     lines.map(({ limitedSince }) => new Date(limitedSince)),
   ] as const
-}
-
-/** Since when leases of jobs with limits end. */
-export function leasesParam(fronts: Fronts | null | undefined): Date | string {
-  return sinceParam(fronts?.leasesSince)
 }
 
 /** Finds where lines begin, looking from there on; or all of them, of these priorities and of whichever others wait. */
@@ -107,30 +122,23 @@ export async function findFronts(
     from: Fronts | null
   },
 ): Promise<Fronts> {
-  const params = [
-    session.now(),
-    queues,
-    jobs.free,
-    jobs.limited,
-    priorities,
-    leasesParam(from),
-    ...frontParams(from),
-  ]
+  const params = [session.now(), queues, jobs.free, jobs.limited, priorities, ...frontParams(from)]
   const rows = await session.query<FrontRow>(FIND_FRONTS, params)
   return {
-    lines: rows.flatMap(({ queue, priority, free, limited }) =>
-      queue === null ? [] : { queue, priority, freeSince: free.getTime(), limitedSince: limited.getTime() },
-    ),
-    leasesSince: rows[0]!.leases.getTime(),
+    lines: rows.map(({ queue, priority, free, limited }) => ({
+      queue,
+      priority,
+      freeSince: free.getTime(),
+      limitedSince: limited.getTime(),
+    })),
   }
 }
 
 interface FrontRow {
-  queue: string | null
+  queue: string
   priority: number
   free: Date
   limited: Date
-  leases: Date
 }
 
 const first = (table: LineTable, jobs: string, since: string) => `(
@@ -146,22 +154,17 @@ const FIND_FRONTS = often(
   'fronts of lines',
   `
   with clock as materialized (select ${NOW} as now)
-  select line.*, least(clock.now,
-      (select min(lease_expires_at) from {schema}.runs_open
-        where state = 'running' and lease_expires_at between $6::timestamptz and clock.now and job = any($4)),
-      (select min(lease_expires_at) from {schema}.lots
-        where not ${WAITING_LOT} and lease_expires_at between $6::timestamptz and clock.now)
-    ) as leases
-  from clock left join lateral (
+  select line.*
+  from clock cross join lateral (
     select q.queue, level.priority, ${firstOf('$3', 'level.free_since')} as free, ${firstOf('$4', 'level.limited_since')} as limited
     from unnest($2::text[]) as q (queue) cross join lateral (
-      with recursive ${priorities('of_runs', 'runs_open', areNotGiven(7))}, ${priorities('of_lots', 'lots', areNotGiven(7))}
+      with recursive ${priorities('of_runs', 'runs_open', areNotGiven(6))}, ${priorities('of_lots', 'lots', areNotGiven(6))}
       select priority, '-infinity'::timestamptz as free_since, '-infinity'::timestamptz as limited_since
       from (select priority from of_runs union select priority from of_lots union select unnest($5::int[])) as found
-      where priority is not null and ${areNotGiven(7)}
+      where priority is not null and ${areNotGiven(6)}
       union all
-      ${givenFrom(7)}
+      ${givenFrom(6)}
     ) as level
-  ) as line on true
+  ) as line
   order by line.priority desc`,
 )

@@ -121,6 +121,9 @@ export interface RecoveredRun {
   state: 'retrying' | 'failed'
   attempt: number
   job: string
+  queue: string
+  priority: number
+  eligible_at: Date
   schedule_id: string | null
   schedule_name: string | null
   scope: string | null
@@ -225,12 +228,12 @@ const RECOVER_EXPIRED_LEASES = `
       error_code = expired.code, error_message = ${LOST}
     from expired, clock
     where r.id = expired.id and expired.is_retried
-    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.worker_id, r.started_at
+    returning r.id, r.state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.queue, r.priority, r.worker_id, r.started_at, r.eligible_at
   ),
   failed as (
     delete from {schema}.runs_open as r using expired
     where r.id = expired.id and not expired.is_retried
-    returning r.id, 'failed' as state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.worker_id, r.started_at,
+    returning r.id, 'failed' as state, r.schedule_id, r.scope, r.lane, r.attempt, r.job, r.queue, r.priority, r.worker_id, r.started_at,
       r.eligible_at, r.progress, r.progress_note, r.totals
   ),
   ended as (
@@ -245,7 +248,7 @@ const RECOVER_EXPIRED_LEASES = `
     from (
       select * from retried
       union all
-      select id, state, schedule_id, scope, lane, attempt, job, worker_id, started_at from failed
+      select id, state, schedule_id, scope, lane, attempt, job, queue, priority, worker_id, started_at, eligible_at from failed
     ) as r
     join expired on expired.id = r.id
   ),
@@ -253,7 +256,7 @@ const RECOVER_EXPIRED_LEASES = `
     insert into {schema}.attempts (run_id, number, worker_id, started_at, finished_at, code, message)
     select id, attempt, worker_id, started_at, clock.now, error_code, error_message from recovered cross join clock
   )
-  select r.id, r.state, r.attempt, r.job, r.schedule_id, s.name as schedule_name, r.scope, asked.plan_time, r.error_code,
+  select r.id, r.state, r.attempt, r.job, r.queue, r.priority, r.eligible_at, r.schedule_id, s.name as schedule_name, r.scope, asked.plan_time, r.error_code,
     r.error_message, asked.trigger, r.lane, false as has_errors,
     coalesce(s.policies->'breaker' <> 'null', false) and not r.has_counted as has_breaker
   from recovered as r join {schema}.runs_asked as asked on asked.id = r.id

@@ -87,6 +87,8 @@ export async function lookAfterWorkers(
     /** The runs that it holds, where others may have been handed to it of which it did not hear for `unheardMs`. */
     held?: readonly string[] | null
     unheardMs?: number
+    /** Of those that were handed to it before then it is known that it has heard. */
+    heardThrough?: Instant | null
   },
 ): Promise<LookAtWorkers> {
   const [row] = await session.query<{
@@ -107,6 +109,7 @@ export async function lookAfterWorkers(
     sinceParam(look.since),
     look.held ?? null,
     look.unheardMs ?? 0,
+    sinceParam(look.heardThrough),
   ])
   return {
     lost: row!.lost ?? [],
@@ -139,7 +142,7 @@ const LOOK_AFTER_WORKERS = often(
   ),
   seen as (
     update {schema}.workers as w set seen_at = clock.now, running = $3 from clock where w.id = $2
-    returning w.session_lock is not distinct from $4::bigint as is_as_told
+    returning w.session_lock is not distinct from $4::bigint as is_as_told, w.begins, w.started_at
   ),
   lockless as materialized (
     select w.id, w.seen_at from {schema}.workers as w
@@ -200,8 +203,10 @@ const LOOK_AFTER_WORKERS = often(
     coalesce((select is_as_told from seen), false) as is_as_told,
     $8::uuid[] is not null and exists (
       select from {schema}.runs_open
-      where state = 'running' and lease_expires_at >= $7::timestamptz and worker_id = $2 and lease_token = id and id <> all($8)
+      where job = any(array(select jsonb_object_keys(begins) from seen))
+        and started_at >= (select greatest(started_at, $10::timestamptz) from seen)
         and started_at < (select now from clock) - $9::float8 * interval '1 millisecond'
+        and worker_id = $2 and lease_token = id and id <> all($8)
     ) as has_unheard`,
 )
 
