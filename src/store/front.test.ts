@@ -50,16 +50,28 @@ describe('a front', () => {
     expect([front.since(), front.msUntilWhole()]).toEqual([null, 0])
   })
 
-  it('is what was taken last after one look so slow that this is no chance', () => {
+  it('is what was taken last after one very slow look, for five seconds: the machine may have stood still', () => {
     const front = open()
+    look(front, { ms: 600 })
+    expect([front.since(), front.msUntilWhole()]).toEqual([49_000, 5_000])
+    nowMs += 5_000
     look(front, { ms: 600 })
     expect([front.since(), front.msUntilWhole()]).toEqual([49_000, 29_400])
   })
 
+  it('is at the beginning every ten minutes, however long that takes', () => {
+    const front = open()
+    for (const ms of [14_000, 14_000]) {
+      nowMs += 600_000
+      look(front, { ms })
+    }
+    expect(front.msUntilWhole()).toBe(600_000)
+  })
+
   it('is at the beginning as seldom as it is told to be', () => {
     const front = createFront(createLitter({ rest: 199, nowMs: () => nowMs }))
-    look(front, { ms: 600 })
-    expect(front.msUntilWhole()).toBe(119_400)
+    for (const ms of [100, 100, 100]) look(front, { ms })
+    expect(front.msUntilWhole()).toBe(19_900)
   })
 
   it('is at the beginning again where looks from further on take as long: the server is far away', () => {

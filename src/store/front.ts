@@ -35,10 +35,13 @@ const SLOW_MS = 10
 const SLOW_MS_EACH = 0.02
 /** One may have been slow by chance. */
 const SLOW_LOOKS = 3
-/** So slow by chance is none: whoever begins in the midst of it need not walk over all of it three times. */
+/** Whoever begins in the midst of much litter need not walk over all of it three times. The machine may have stood still, so that is soon looked at again. */
 const VERY_SLOW_MS = 500
+const SOON_MS = 5_000
 /** So many times as long as a look at all of it took, none is. Every process looks, and each of its loops does. */
 const REST = 49
+/** But it is not rarer than that, were a look held up until its deadline. */
+const MOST_REST_MS = 600_000
 
 export function createLitter({ rest = REST, nowMs = monotonicMs }: LitterOptions = {}): Litter {
   let slowLooks = 0
@@ -55,8 +58,10 @@ export function createLitter({ rest = REST, nowMs = monotonicMs }: LitterOptions
       }
       const usualMs = Number.isFinite(shortestMs) ? 2 * shortestMs : 0
       const excessMs = ms - SLOW_MS - SLOW_MS_EACH * count - usualMs
+      const isFirst = slowLooks === 0
       slowLooks = excessMs > VERY_SLOW_MS ? SLOW_LOOKS : excessMs > 0 ? slowLooks + 1 : 0
-      wholeAtMs = slowLooks >= SLOW_LOOKS ? nowMs() + rest * ms : Number.NEGATIVE_INFINITY
+      const restMs = Math.min(rest * ms, isFirst ? SOON_MS : MOST_REST_MS)
+      wholeAtMs = slowLooks >= SLOW_LOOKS ? nowMs() + restMs : Number.NEGATIVE_INFINITY
     },
     msUntilWhole: () => Math.max(0, wholeAtMs - nowMs()),
   }

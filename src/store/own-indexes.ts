@@ -52,7 +52,7 @@ const INDEXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     runs_ended_pkey: 'PRIMARY KEY USING btree (id)',
   },
   runs_open: {
-    runs_at_work: 'INDEX USING btree (job, started_at) WHERE (started_at IS NOT NULL)',
+    runs_at_work: 'INDEX USING btree (job, started_at) WHERE (num_nulls(lease_token) = 0)',
     runs_for_claiming: `INDEX USING btree (queue, priority DESC, eligible_at, id) WHERE ((state = ANY (ARRAY['pending'::text, 'retrying'::text])) AND (COALESCE((lane)::integer, 0) = 0))`,
     runs_for_recovery: `INDEX USING btree (lease_expires_at) WHERE (state = 'running'::text)`,
     runs_one_open_per_lane:

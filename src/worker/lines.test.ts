@@ -19,11 +19,25 @@ interface Look {
   since: [number, number] | null
 }
 
-/** Lines whose looks take `ms` where they are whole, and 1 ms where not; or wait until they are answered. */
-function open({ kind = 'postgres', ms = 1 }: { kind?: string; ms?: number } = {}) {
+/** Lines whose looks take `ms` where they are whole, and `deepMs` where not; or wait until they are answered. */
+function open({
+  kind = 'postgres',
+  ms = 1,
+  deepMs = 1,
+}: {
+  kind?: string
+  ms?: number
+  deepMs?: number
+} = {}) {
   nowMs = 0
   vi.spyOn(performance, 'now').mockImplementation(() => nowMs)
-  const about = { ms, front: 0, failure: undefined as unknown, waits: false }
+  const about = {
+    ms,
+    front: 0,
+    failure: undefined as unknown,
+    waits: false,
+    clockWaits: undefined as Promise<void> | undefined,
+  }
   const looks: Look[] = []
   const waiting: (() => void)[] = []
   let patience: (() => void) | undefined
@@ -37,7 +51,10 @@ function open({ kind = 'postgres', ms = 1 }: { kind?: string; ms?: number } = {}
     },
     now: () => null,
     async query(text: string, params: unknown[]) {
-      if (text.endsWith(' as now')) return [{ now: new Date(DATABASE_NOW) }]
+      if (text.endsWith(' as now')) {
+        await about.clockWaits
+        return [{ now: new Date(DATABASE_NOW) }]
+      }
       const dates = params.slice(7, 9) as [Date[] | null, Date[] | null]
       const isWhole = dates[0] === null
       looks.push({
@@ -46,7 +63,7 @@ function open({ kind = 'postgres', ms = 1 }: { kind?: string; ms?: number } = {}
         since: isWhole ? null : (dates.map((each) => each![0]!.getTime()) as [number, number]),
       })
       if (about.waits) await new Promise<void>((resolve) => waiting.push(resolve))
-      nowMs += isWhole ? about.ms : 1
+      nowMs += isWhole ? about.ms : deepMs
       if (about.failure) throw about.failure
       const at = new Date(about.front)
       return [{ queue: 'default', priority: 0, free: at, limited: at }]
@@ -69,6 +86,10 @@ function open({ kind = 'postgres', ms = 1 }: { kind?: string; ms?: number } = {}
       await settled()
       return { from: sinceOf(from), looks: looks.slice() }
     },
+    /** A claim takes these. */
+    async claim(...rows: ClaimedRow[]) {
+      lines.claimed(await lines.begin(), 1, rows)
+    },
     /** Claims take long, again and again: a look at all of the lines is due, and made. */
     async litter() {
       await lines.begin()
@@ -84,9 +105,6 @@ function open({ kind = 'postgres', ms = 1 }: { kind?: string; ms?: number } = {}
     },
   }
 }
-
-/** Where a claim began that did not look at all of the lines. */
-const FURTHER: Fronts = { lines: [] }
 
 const settled = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -109,7 +127,7 @@ it('in the embedded database nobody looks where lines begin', async () => {
   expect(await begin()).toEqual({ from: null, looks: [] })
 })
 
-it('whoever begins in the midst of much litter walks over all of it once', async () => {
+it('whoever begins in the midst of much litter looks behind it after the first walk over all of it', async () => {
   const { begin, about } = open({ ms: 600 })
   about.front = 50_000
   expect(await begin()).toMatchObject({ from: [[0, 49_900, 49_900]], looks: [{ isWhole: true }] })
@@ -131,30 +149,30 @@ it('a look that takes long keeps no claim waiting: what comes from now on is cla
 })
 
 it('claims begin where the last one ended, but for what is committed late, until it is found anew where lines begin', async () => {
-  const { begin, litter, lines } = open({ ms: 100 })
+  const { begin, litter, claim } = open({ ms: 100 })
   await litter()
   expect((await begin()).from).toEqual([[0, -100, -100]])
-  lines.claimed(FURTHER, 1, [row(7_000), row(50_000), row(9_000)])
+  await claim(row(7_000), row(50_000), row(9_000))
   expect(await begin()).toEqual({ from: [[0, 49_900, -100]], looks: [] })
-  nowMs += 1_900
+  nowMs += 1_000
   expect((await begin()).looks).toMatchObject([{ isWhole: false }])
   expect((await begin()).from).toEqual([[0, -100, -100]])
 })
 
 it('lines are looked for from ten seconds before they began: a scheduler that is behind plans what was due then', async () => {
-  const { begin, litter, about, lines } = open({ ms: 100 })
+  const { begin, litter, about, claim } = open({ ms: 100 })
   about.front = 30_000
   await litter()
-  lines.claimed(FURTHER, 1, [row(50_000)])
-  nowMs += 1_900
+  await claim(row(50_000))
+  nowMs += 1_000
   expect((await begin()).looks).toMatchObject([{ since: [20_000, 20_000] }])
 })
 
 it('what is taken of a job with a limit says nothing of those before it, and is left behind by short looks', async () => {
-  const { begin, litter, addJob, about, lines } = open({ ms: 100 })
+  const { begin, litter, addJob, about, claim } = open({ ms: 100 })
   addJob('limited', { concurrency: 1 })
   await litter()
-  lines.claimed(FURTHER, 1, [row(50_000, { job: 'limited' })])
+  await claim(row(50_000, { job: 'limited' }))
   expect(await begin()).toEqual({ from: [[0, -100, -100]], looks: [] })
   nowMs += 200
   about.front = 40_000
@@ -166,9 +184,9 @@ it('what is taken of a job with a limit says nothing of those before it, and is 
 })
 
 it('a line is remembered for ten minutes after the last was taken of it, and that of the usual priority for ever', async () => {
-  const { begin, litter, lines } = open({ ms: 100 })
+  const { begin, litter, claim } = open({ ms: 100 })
   await litter()
-  lines.claimed(FURTHER, 1, [row(0, { priority: 7 })])
+  await claim(row(0, { priority: 7 }))
   for (const [minutes, priorities] of [
     [5, [0, 7]],
     [4, [0, 7]],
@@ -203,7 +221,7 @@ it('whoever is taken from a lost worker is claimed in the place that it had, alt
     [0, 30_000, 30_000],
   ]
   expect((await begin()).from).toEqual(places)
-  nowMs += 1_900
+  nowMs += 1_000
   about.waits = true
   expect((await begin()).looks).toMatchObject([{ since: [10_000, 10_000] }])
   lines.stand([row(25_000)])
@@ -222,7 +240,7 @@ it('a new job is looked for in whole lines', async () => {
 it('a job that is new while it is looked elsewhere is looked for next', async () => {
   const { begin, litter, addJob, about, answer } = open({ ms: 100 })
   await litter()
-  nowMs += 1_900
+  nowMs += 1_000
   about.waits = true
   expect((await begin()).looks).toMatchObject([{ isWhole: false }])
   addJob('new')
@@ -233,18 +251,78 @@ it('a job that is new while it is looked elsewhere is looked for next', async ()
   expect((await begin()).looks).toEqual([])
 })
 
-it('where a first look at whole lines takes too long, what comes from then on is claimed at least', async () => {
-  const { begin, about } = open({ ms: 14_000 })
+it('where a first look at whole lines takes too long, what comes from then on is claimed at least, and one more is made', async () => {
+  const { begin, about, lines } = open({ ms: 14_000 })
   about.failure = TOO_LONG
-  await expect(begin()).rejects.toBe(TOO_LONG)
-  expect(await begin()).toMatchObject({ from: [[0, 89_900, 89_900]], looks: [{ isWhole: true }] })
+  const guessed = [[0, 89_900, 89_900]]
+  expect(await begin()).toMatchObject({ from: guessed, looks: [{ isWhole: true }] })
+  expect(lines.msUntilLook()).toBe(1_000)
+  expect(await begin()).toMatchObject({ from: guessed, looks: [{ isWhole: true }] })
+  expect(await begin()).toMatchObject({ from: guessed, looks: [] })
+})
+
+it('a guess does not take the place of what a look finds, be it while the guess is made or later', async () => {
+  for (const isLater of [false, true]) {
+    const { begin, about, lines, loosePatience, answer } = open({ ms: 600 })
+    about.waits = true
+    let clockAnswers = () => {}
+    if (!isLater)
+      about.clockWaits = new Promise((resolve) => {
+        clockAnswers = resolve
+      })
+    const first = lines.begin()
+    await settled()
+    loosePatience()
+    await settled()
+    about.front = 20_000
+    await answer()
+    clockAnswers()
+    await first
+    expect((await begin()).from).toEqual([[0, 19_900, 19_900]])
+  }
+})
+
+it('a claim that began before it was found out who stands further in front leaves nobody behind', async () => {
+  const { begin, litter, lines, about, answer } = open({ ms: 100 })
+  about.front = 60_000
+  await litter()
+  const from = await lines.begin()
+  nowMs += 1_000
+  about.waits = true
+  await begin()
+  about.front = 55_000
+  await answer()
+  lines.claimed(from, 1, [row(61_000)])
+  expect((await begin()).from).toEqual([[0, 54_900, 54_900]])
+})
+
+it('while a look is under way, and after one that failed, nobody asks for the next at once', async () => {
+  const { begin, litter, lines, about, answer } = open({ ms: 100 })
+  await litter()
+  nowMs += 1_000
+  about.waits = true
+  about.failure = new Error('the connection is gone')
+  await begin()
+  nowMs += 10_000
+  expect(lines.msUntilLook()).toBe(1_000)
+  await answer()
+  expect(lines.msUntilLook()).toBe(1_000)
+})
+
+it('a deep look that took very long is followed by another within half a minute', async () => {
+  const { litter, lines, begin, about } = open({ ms: 100, deepMs: 14_000 })
+  await litter()
+  nowMs += 1_000
+  about.failure = TOO_LONG
+  await begin()
+  expect(lines.msUntilLook()).toBe(30_000)
 })
 
 it('where a deep look takes too long, twice, what comes from then on is claimed', async () => {
   const { begin, litter, about } = open({ ms: 100 })
   await litter()
   about.failure = TOO_LONG
-  nowMs += 1_900
+  nowMs += 1_000
   expect((await begin()).from).toEqual([[0, -100, -100]])
   nowMs += 1_000
   expect((await begin()).from).toEqual([[0, -100, -100]])
@@ -258,12 +336,12 @@ it('where a look at whole lines takes too long, what is known of them serves unt
   nowMs += 4_900
   expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [{ isWhole: true }] })
   expect((await begin()).looks).toEqual([])
-  nowMs += 1_900
+  nowMs += 1_000
   expect((await begin()).looks).toMatchObject([{ isWhole: false }])
   expect((await begin()).from).toEqual([[0, -100, -100]])
 })
 
-it('an outage fails whoever waits for a look, and a claim that does not wait goes on with what is known', async () => {
+it('an outage fails whoever waits for a look, or else the next claim', async () => {
   const gone = new Error('the connection is gone')
   const first = open()
   first.about.failure = gone
@@ -271,7 +349,8 @@ it('an outage fails whoever waits for a look, and a claim that does not wait goe
   const { begin, litter, about } = open({ ms: 100 })
   await litter()
   about.failure = gone
-  nowMs += 1_900
-  for (let look = 0; look < 3; look++)
-    expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [{ isWhole: false }] })
+  nowMs += 1_000
+  expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [{ isWhole: false }] })
+  await expect(begin()).rejects.toBe(gone)
+  expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [] })
 })

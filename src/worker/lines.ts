@@ -24,7 +24,7 @@ import type { Instant } from '../time/instant.js'
 export interface Lines {
   /** Where the next claim looks; null for all of each line. */
   begin(): Promise<Fronts | null>
-  /** How long a claim that looked from there took, and what it got; null for nothing known, as it took too long. */
+  /** How long a claim that looked from there took, and what it got. */
   claimed(from: Fronts | null, ms: number, rows: readonly ClaimedRow[]): void
   /** They stand in line again, in the places that they had: perhaps before all that is left there. */
   stand(runs: readonly Place[]): void
@@ -38,8 +38,9 @@ type Depth = 'whole' | 'deep' | 'short'
 
 /** How long somebody stands unseen who was committed late, or whom a transaction that was undone gave back. */
 const DEEP_LOOK_EVERY_MS = 1_000
-/** So many times as long as one took, there is none. */
+/** So many times as long as one took, there is none; but no longer than half a minute, were it held up by a dead connection. */
 const DEEP_LOOK_REST = 19
+const MOST_DEEP_LOOK_REST_MS = 30_000
 const SHORT_LOOK_EVERY_MS = 200
 /** So much later than it may begin, a run may come to stand in its line: what a scheduler that is behind plans, or is committed late. */
 const LATE_MS = 10_000
@@ -63,11 +64,15 @@ export function createLines(
   const litter = litterIn(store.database)
   /** Where lines began when that was last looked for; null while they are not littered, undefined where that is not known. */
   let fronts: Fronts | null | undefined = mayBeLittered(store.database) ? undefined : null
+  /** Whether that is a guess, until it is known. */
+  let isGuessed = false
   /** Where claims look: they leave behind what they have taken. */
   let advanced: Fronts | null = null
   /** For how many jobs they were found. */
   let jobsThen = 0
   let looking: Promise<void> | undefined
+  /** Why the last look failed, where nobody has been told yet. */
+  let failure: { error: unknown } | undefined
   /** Those of whom a look that is under way may know nothing. */
   let standing: Place[] = []
   let deepAtMs = Number.NEGATIVE_INFINITY
@@ -78,22 +83,36 @@ export function createLines(
   const priorities = new Map<number, number>()
 
   // What waits of a new job may stand before all of the others.
-  const areKnown = () => fronts != null && jobs.all().length === jobsThen
+  const areKnown = () => fronts != null && !isGuessed && jobs.all().length === jobsThen
   const areClean = () => fronts === null && litter.isWholeDue()
 
   async function begin(): Promise<Fronts | null> {
     if (areClean()) return null
     const depth = areKnown() ? dueDepth() : 'whole'
     if (depth !== null && looking === undefined) {
-      looking = look(depth).finally(() => {
-        looking = undefined
-      })
-      // What fails it fails the claim beside it too, or it is asked again.
-      looking.catch(() => {})
+      looking = look(depth)
+        .catch((error) => {
+          failure = { error }
+        })
+        .finally(() => {
+          looking = undefined
+        })
       if (!areKnown()) await within(store.clock, PATIENCE_MS, looking, () => {})
     }
-    if (fronts == null && !areClean()) know(await frontsFromNow())
+    tellFailure()
+    if (fronts == null && !areClean()) {
+      const guess = await frontsFromNow()
+      // A look may have been answered meanwhile.
+      if (fronts == null && !areClean()) know(guess, { isGuess: true })
+    }
     return advanced
+  }
+
+  /** A look that failed fails the claim that waited for it, or else the next one. */
+  function tellFailure(): void {
+    const failed = failure
+    failure = undefined
+    if (failed) throw failed.error
   }
 
   function dueDepth(): Depth | null {
@@ -123,30 +142,40 @@ export function createLines(
       else {
         const known = advanced
         // A look at all of it that was quick says that there is no litter any more.
-        know(depth === 'whole' && litter.isWholeDue() ? null : found, all.length)
+        know(depth === 'whole' && litter.isWholeDue() ? null : found, { jobsKnown: all.length })
         if (known !== null && (fronts === null || isFurther(found, known))) onFurther()
       }
     } catch (error) {
+      deepAtMs = monotonicMs() + DEEP_LOOK_EVERY_MS
       if (!hasTakenTooLong(error)) throw error
       // Too much litter for one look: asked again at once, it would not be answered either. What is known is still right.
       tell(depth, monotonicMs() - startedMs)
-      if (depth === 'whole' && fronts != null) {
+      if (depth === 'whole' && fronts != null && !isGuessed) {
         jobsThen = all.length
         return
       }
       tooLong += 1
-      if (tooLong < LOOKS_TOO_LONG) throw error
-      know(await frontsFromNow())
+      if (tooLong < LOOKS_TOO_LONG) return
+      // What came since it was guessed is in order.
+      if (isGuessed) know(fronts!, { jobsKnown: all.length })
+      else know(await frontsFromNow())
     }
   }
 
   function tell(depth: Depth, ms: number): void {
-    if (depth !== 'short') deepAtMs = monotonicMs() + Math.max(DEEP_LOOK_EVERY_MS, DEEP_LOOK_REST * ms)
+    if (depth !== 'short') {
+      const restMs = depth === 'deep' ? Math.min(DEEP_LOOK_REST * ms, MOST_DEEP_LOOK_REST_MS) : 0
+      deepAtMs = monotonicMs() + Math.max(DEEP_LOOK_EVERY_MS, restMs)
+    }
     litter.looked({ isWhole: depth === 'whole', ms, count: 0 })
   }
 
-  function know(found: Fronts | null, jobsKnown = jobs.all().length): void {
+  function know(
+    found: Fronts | null,
+    { jobsKnown = jobs.all().length, isGuess = false }: { jobsKnown?: number; isGuess?: boolean } = {},
+  ): void {
     fronts = found
+    isGuessed = isGuess
     advanced = found && before(found, SHORT_OVERLAP_MS)
     jobsThen = jobsKnown
   }
@@ -200,14 +229,16 @@ export function createLines(
     claimed(from, ms, rows) {
       litter.looked({ isWhole: from === null, ms, count: rows.length })
       remember(rows)
-      advance(rows)
+      // Where it was found out meanwhile that somebody stands further in front, this claim has not seen them.
+      if (from === advanced) advance(rows)
     },
     stand(runs) {
       if (looking !== undefined) standing.push(...runs)
       fronts = fronts && withPlaces(fronts, runs)
       advanced = advanced && withPlaces(advanced, runs)
     },
-    msUntilLook: () => deepAtMs - monotonicMs(),
+    // A look that is under way says by itself when it has found somebody.
+    msUntilLook: () => (looking === undefined ? deepAtMs - monotonicMs() : DEEP_LOOK_EVERY_MS),
   }
 }
 

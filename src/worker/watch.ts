@@ -130,7 +130,8 @@ export function createWatch(parts: {
       if (lost.length > 0) graceEndsAtMs = lookedAtMs + GRACE_OF_THE_LOST_MS
       if (!isAsTold) await comeBack()
       if (hasUnheard) await parts.onUnheard(now - UNHEARD_MS)
-      if (mayMiss) heardThrough = now - UNHEARD_MS - OVERLAP_MS
+      // Where nothing may have been missed, nothing was handed over.
+      heardThrough = now - UNHEARD_MS - OVERLAP_MS
       if (hasExpired) await recover(held, since)
       if (!store.database.canListen && (await leases.hasCancelled())) await leases.renew()
       everyMs = isAlone && running === 0 ? ALONE_EVERY_MS : WATCH_EVERY_MS

@@ -9,7 +9,7 @@ import { type Counted, claimRuns, msUntilEligible } from '../../src/store/querie
 import { findFronts } from '../../src/store/queries/fronts.js'
 import { lockDueSchedules, msUntilWake } from '../../src/store/queries/planning.js'
 import { lookAfterWorkers } from '../../src/store/queries/workers.js'
-import { createStore, type Session } from '../../src/store/store.js'
+import { createStore, type Session, type Store } from '../../src/store/store.js'
 import { createManualClock } from '../../src/testing/manual-clock.js'
 import { alteredDatabase, postgresUrl, sharedDatabase } from '../support/database.js'
 import { openHarness } from '../support/harness.js'
@@ -26,6 +26,45 @@ async function openStranger() {
   await client.connect()
   await client.query('begin isolation level repeatable read; select 1 from pg_class')
   onTestFinished(() => client.end())
+}
+
+/** How many buffers the statements read that it asks for, each of which finds whatever lets the next one be asked. Nothing of it is kept. */
+async function buffersRead(
+  store: Store,
+  now: number,
+  ask: (session: Session) => Promise<unknown>,
+): Promise<number> {
+  let buffers = 0
+  await store
+    .transaction(async (session) => {
+      await session.query('set local enable_seqscan = off')
+      await ask({
+        now: session.now,
+        async query(text, params) {
+          const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
+            `explain (analyze, buffers, format json) ${text}`,
+            params,
+          )
+          const [{ Plan: plan }] = row!['QUERY PLAN']
+          buffers += plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
+          const limits = {
+            is_locked: true,
+            places: 1,
+            keys: [],
+            has_lots: true,
+            begun: new Date(now),
+            free: new Date(now),
+            limited: new Date(now),
+          }
+          return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}', ...limits }] as never[]
+        },
+      })
+      throw new Error('nothing is to be kept')
+    })
+    .catch((error) => {
+      if (error.message !== 'nothing is to be kept') throw error
+    })
+  return buffers
 }
 
 it('what was taken while a stranger keeps a transaction open is not walked over by looks that begin behind it', async () => {
@@ -56,40 +95,8 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   )
   await h.escapement.database.query(`analyze ${tables.join(', ')}`)
 
-  const buffersOf = async (ask: (session: Session) => Promise<unknown>) => {
-    const store = await storeAt(now)
-    let buffers = 0
-    await store
-      .transaction(async (session) => {
-        await session.query('set local enable_seqscan = off')
-        await ask({
-          now: session.now,
-          async query(text, params) {
-            const [row] = await session.query<{ 'QUERY PLAN': [{ Plan: Record<string, number> }] }>(
-              `explain (analyze, buffers, format json) ${text}`,
-              params,
-            )
-            const [{ Plan: plan }] = row!['QUERY PLAN']
-            buffers += plan['Shared Hit Blocks']! + plan['Shared Read Blocks']!
-            const limits = {
-              is_locked: true,
-              places: 1,
-              keys: [],
-              has_lots: true,
-              begun: new Date(now),
-              free: new Date(now),
-              limited: new Date(now),
-            }
-            return [{ now: new Date(now), lot_id: null, timing: '{}', policies: '{}', ...limits }] as never[]
-          },
-        })
-        throw new Error('nothing is to be kept')
-      })
-      .catch((error) => {
-        if (error.message !== 'nothing is to be kept') throw error
-      })
-    return buffers
-  }
+  const buffersOf = async (ask: (session: Session) => Promise<unknown>) =>
+    buffersRead(await storeAt(now), now, ask)
   const job = { name: 'noop', leaseMs: 1_000, retry: { attempts: 1 }, onStale: 'retry' } as const
   const jobs = [{ ...job, concurrency: null, concurrencyKey: null }]
   const limited = [{ ...job, name: 'limited', concurrency: 5, concurrencyKey: null }]
@@ -154,6 +161,40 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   }
   const isShorter = ([whole, short]: [whole: number, short: number]) => short < whole / 2
   expect(walked).toSatisfy((all: typeof walked) => Object.values(all).every(isShorter))
+})
+
+it('what waits for its next attempt is not read by whoever counts what is worked on', async () => {
+  const schema = await useSchema()
+  const database = await sharedDatabase()
+  const escapement = await createEscapement({ database, schema })
+  onTestFinished(() => escapement.close())
+  escapement.job('one', { concurrency: 1, handler: () => {} })
+  const now = Date.parse(AT)
+  const store = createStore(database, schema, createManualClock(now))
+  const limited = [
+    {
+      name: 'one',
+      leaseMs: 1_000,
+      concurrency: 1,
+      concurrencyKey: null,
+      retry: { attempts: 2 },
+      onStale: 'retry',
+    },
+  ] as const
+  const claim = { workerId: ID, leaseToken: ID, queues: ['default'], limit: 10, jobs: [] }
+  const count = () =>
+    buffersRead(store, now, (session) =>
+      claimLimited(session, schema, claim, { free: [], limited: [...limited] }),
+    )
+  const before = await count()
+  await database.query(
+    `insert into "${schema}".runs_open (id, job, queue, priority, state, eligible_at, attempt, worker_id, started_at)
+     select gen_random_uuid(), 'one', 'default', 0, 'retrying', $1::timestamptz + interval '1 hour', 1, $2, $1
+     from generate_series(1, $3::int)`,
+    [new Date(now), ID, MANY],
+  )
+  await database.query(`analyze "${schema}".runs_open`)
+  expect(await count()).toBeLessThan(before + 30)
 })
 
 it('a run that comes to stand before what was taken already is found all the same, and one of another priority', async () => {

@@ -5,6 +5,7 @@ import { NOW, type Session } from '../store.js'
 import { claimFree } from './claim-free.js'
 import { type ClaimedInLine, FRONTS, freeRuns, leaseLine, lineParams, runsInLine } from './claim-line.js'
 import {
+  AT_WORK,
   CLOCK,
   type Claim,
   type ClaimableJob,
@@ -122,11 +123,11 @@ const COUNT_LIMITS = often(
     from unnest($2::text[], $3::int[], $4::text[], $6::timestamptz[]) with ordinality as job (name, concurrency, path, since, number)
   ),
   -- Each by a look of its own into the index, which has the job in it: what others work on is not read. Who has a lease is worked on, and of lots who has
-  -- begun; that the state is 'running', or that a lot has a lease, would have other indexes read from end to end.
+  -- begun, said as these indexes do: that the state is 'running', or that a lot has a lease, would have others read from end to end.
   busy as materialized (
     select job.name as job, one.id, one.started_at
     from job cross join lateral (
-      select id, started_at from {schema}.runs_open where lease_token is not null and started_at >= job.since and job = job.name
+      select id, started_at from {schema}.runs_open where ${AT_WORK} and started_at >= job.since and job = job.name
       offset 0
     ) as one
     union all

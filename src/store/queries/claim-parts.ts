@@ -74,6 +74,9 @@ export const TIMING_OF_RUN = `case asked.schedule_version when s.version then s.
 
 export const HAS_BREAKER = `coalesce(s.policies->'breaker' <> 'null', false)`
 
+/** Runs of `runs_open` that somebody works on, in the words of the index that has them by their beginnings. */
+export const AT_WORK = 'num_nulls(lease_token) = 0'
+
 /** What a claim says of the code that works on its runs, as the lease keeps it: whatever others have published since. */
 export const JOBS =
   'unnest($4::text[], $5::float8[], $6::int[], $7::boolean[]) as job (name, lease_ms, attempts, fails)'

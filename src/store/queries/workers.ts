@@ -3,6 +3,7 @@ import type { Instant } from '../../time/instant.js'
 import { sinceParam } from '../front.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
+import { AT_WORK } from './claim-parts.js'
 
 export interface WorkerRegistration {
   id: string
@@ -206,7 +207,7 @@ const LOOK_AFTER_WORKERS = often(
       where job = any(array(select jsonb_object_keys(begins) from seen))
         and started_at >= (select greatest(started_at, $10::timestamptz) from seen)
         and started_at < (select now from clock) - $9::float8 * interval '1 millisecond'
-        and worker_id = $2 and lease_token = id and id <> all($8)
+        and ${AT_WORK} and worker_id = $2 and lease_token = id and id <> all($8)
     ) as has_unheard`,
 )
 
