@@ -90,6 +90,10 @@ const STEPS: Record<string, Step> = {
     await enqueue(store, batch)
     return workOff(store, batch)
   },
+  'direct runs of a job with a limit': async (store, { batch }) => {
+    await enqueue(store, batch)
+    return workOff(store, batch, batch)
+  },
   'runs of schedules': (store, { batch }) => fireDue(store, batch, false),
   'runs of schedules, in herds': (store, { batch }) => fireDue(store, batch, true),
   'runs that were planned ahead': async (store, size, table) => {
@@ -215,19 +219,19 @@ async function enqueue(store: Store, count: number, terms: { mayBegin?: boolean 
 
 const JOB = { name: 'noop', leaseMs: 30_000, retry: { attempts: 3 }, onStale: 'retry' } as const
 
-function claimOf() {
+function claimOf(concurrency: number | null = null) {
   return {
     workerId: crypto.randomUUID(),
     leaseToken: crypto.randomUUID(),
     queues: ['default'],
-    jobs: [{ ...JOB, concurrency: null, concurrencyKey: null }],
+    jobs: [{ ...JOB, concurrency, concurrencyKey: null }],
     lots: { areWaiting: true },
   }
 }
 
 /** Claims so many, holds them once more and completes them. */
-async function workOff(store: Store, limit: number): Promise<number> {
-  const claim = claimOf()
+async function workOff(store: Store, limit: number, concurrency: number | null = null): Promise<number> {
+  const claim = claimOf(concurrency)
   const rows = await claimRuns(store, { ...claim, limit })
   await renewLeases(store, held(claim, rows))
   return complete(store, claim, rows)

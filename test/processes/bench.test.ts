@@ -31,6 +31,11 @@ it('the bench of statements runs, and writes down how each of them was carried o
     ['| one direct run that begins as it is enqueued', '1', 'enqueue a run that may begin, record successes'],
     ['| direct runs in bulk', '200', 'enqueue lots, claim lots, renew leases, record lots'],
     [
+      '| direct runs of a job with a limit',
+      '200',
+      'enqueue lots, places under limits, unpack lots, claim runs under limits, renew leases, record successes',
+    ],
+    [
       '| runs of schedules',
       '200',
       'ended pauses, due schedules, record due occurrences, next schedule, claim lots, renew leases, record lots',
