@@ -56,6 +56,24 @@ describe('connections to PostgreSQL', () => {
     ).rejects.toMatchObject({ code: '57014' })
   })
 
+  it('have nothing compiled that our loops ask: planned without reading small tables it counts as expensive', async () => {
+    const pool = new pg.Pool({ connectionString: postgresUrl() })
+    const [own, borrowed] = [await openDatabase(postgresUrl()), await openDatabase(pool)]
+    onTestFinished(async () => {
+      await own.inner.close()
+      await own.outer.close()
+      await pool.end()
+    })
+    const jit = `select current_setting('jit') as jit`
+    expect([await own.inner.query(jit), await own.outer.query(jit)]).toEqual([
+      [{ jit: 'off' }],
+      [{ jit: 'on' }],
+    ])
+    for (const { inner } of [own, borrowed]) {
+      expect(await inner.transaction((tx) => tx.query(jit))).toEqual([{ jit: 'off' }])
+    }
+  })
+
   it('of our own keep the plans of what is asked often, and plan what else our loops ask for what it is', async () => {
     const own = await openDatabase(postgresUrl())
     onTestFinished(async () => {
