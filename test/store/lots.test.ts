@@ -26,6 +26,15 @@ import { registerIdleWorker } from '../support/workers.js'
 const AT = Date.parse('2026-03-01T00:00:00Z')
 const LEASE_MS = 30_000
 
+const LIMITED = {
+  name: 'limited',
+  leaseMs: LEASE_MS,
+  concurrency: 5,
+  concurrencyKey: null,
+  retry: { attempts: 3 },
+  onStale: 'retry',
+} as const
+
 /** A harness whose runs nobody claims but the test, under a clock of its own. */
 async function open({ onStale = 'retry' as 'retry' | 'fail' } = {}) {
   const h = await openHarness({ at: AT })
@@ -34,9 +43,9 @@ async function open({ onStale = 'retry' as 'retry' | 'fail' } = {}) {
   const store = createStore(await sharedDatabase(), h.schema, clock)
   const job = { name: 'noop', leaseMs: LEASE_MS, concurrency: null, concurrencyKey: null }
   const workerId = randomUUID()
-  const claim = async (limit: number, queues = ['default']) => {
+  const claim = async (limit: number, queues = ['default'], others: readonly (typeof LIMITED)[] = []) => {
     const leaseToken = randomUUID()
-    const jobs = [{ ...job, retry: { attempts: 3 }, onStale }]
+    const jobs = [{ ...job, retry: { attempts: 3 }, onStale }, ...others]
     const rows = await claimRuns(store, { workerId, leaseToken, queues, jobs, limit })
     return rows.map((row) => ({ ...row, leaseToken }))
   }
@@ -144,6 +153,21 @@ describe('runs that are asked for together', () => {
     for (const _ of upTo(10)) await h.runs.enqueue('noop', 0)
     expect(inputsOf(await claim(70))).toEqual(upTo(64).map(() => 5))
     expect(inputsOf(await claim(70))).toEqual([...upTo(16).map(() => 5), ...upTo(10).map(() => 0)])
+  })
+
+  it('leave those alone who stand behind as many of them as are taken', async () => {
+    for (const others of [[], [LIMITED]]) {
+      const { h, clock, store, claim, ask } = await open()
+      await ask(upTo(100))
+      h.jump('1 second')
+      for (const key of ['a', 'b', 'c']) await h.runs.enqueue('noop', key, { key })
+      clock.set(AT + 2_000)
+      expect(await claim(10, ['default'], others)).toHaveLength(10)
+      // Whoever is locked, and then not taken, has been written to all the same.
+      expect(await store.query('select id from {schema}.runs_open where xmax <> 0')).toEqual([])
+      const [left, behind] = [await claim(90), await claim(10)]
+      expect([inputsOf(left), inputsOf(behind).sort()]).toEqual([upTo(100).slice(10), ['a', 'b', 'c']])
+    }
   })
 
   it('end each for itself, with the last of which the lot goes; an outcome counts under its own token only', async () => {

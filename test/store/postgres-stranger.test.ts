@@ -163,6 +163,34 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   expect(walked).toSatisfy((all: typeof walked) => Object.values(all).every(isShorter))
 })
 
+it('a look for where lines begin passes over a thousand of those who wait, and the next one goes on from there', async () => {
+  const schema = await useSchema()
+  const database = await sharedDatabase()
+  const escapement = await createEscapement({ database, schema })
+  onTestFinished(() => escapement.close())
+  const first = Date.parse(AT)
+  await database.query(
+    `insert into "${schema}".runs_open (id, job, queue, priority, state, eligible_at, attempt)
+     select gen_random_uuid(), case n when 1500 then 'limited' else 'noop' end, 'default', 0, 'pending',
+       $1::timestamptz + n * interval '1 millisecond', 0
+     from generate_series(0, 1500) as n`,
+    [new Date(first)],
+  )
+  const store = createStore(database, schema, createManualClock(first + 60_000))
+  const lookFrom = async (since: { freeSince: number; limitedSince: number }) => {
+    const { lines } = await findFronts(store, {
+      queues: ['default'],
+      jobs: { free: ['noop'], limited: ['limited'] },
+      priorities: [0],
+      from: { lines: [{ queue: 'default', priority: 0, ...since }] },
+    })
+    return lines[0]!
+  }
+  const passed = await lookFrom({ freeSince: first, limitedSince: first })
+  expect(passed).toMatchObject({ freeSince: first, limitedSince: first + 1_000 })
+  expect(await lookFrom(passed)).toMatchObject({ freeSince: first, limitedSince: first + 1_500 })
+})
+
 it('what waits for its next attempt is not read by whoever counts what is worked on', async () => {
   const schema = await useSchema()
   const database = await sharedDatabase()

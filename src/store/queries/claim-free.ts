@@ -5,9 +5,10 @@ import {
   asClaimed,
   type ClaimedInLine,
   firstIn,
+  firstLots,
   freeRuns,
   isOfLot,
-  leaseLine,
+  LEASE_LINE,
   lineParams,
   runsInLine,
 } from './claim-line.js'
@@ -53,6 +54,7 @@ const CLAIM_IN_LINE = often(
   'claim lots',
   `
   with ${CLOCK},
+  ${firstLots('$4')},
   run as materialized (${freeRuns('$4')}),
-  ${leaseLine('$4')}`,
+  ${LEASE_LINE}`,
 )

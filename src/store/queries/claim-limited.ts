@@ -3,7 +3,18 @@ import { sinceParam } from '../front.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 import { claimFree } from './claim-free.js'
-import { type ClaimedInLine, FRONTS, freeRuns, leaseLine, lineParams, runsInLine } from './claim-line.js'
+import {
+  BEFORE_ENOUGH,
+  BESIDE_ENOUGH,
+  beforeEdge,
+  type ClaimedInLine,
+  FRONTS,
+  firstLots,
+  freeRuns,
+  LEASE_LINE,
+  lineParams,
+  runsInLine,
+} from './claim-line.js'
 import {
   AT_WORK,
   CLOCK,
@@ -274,14 +285,14 @@ const CANDIDATES = `(
     from job where is_limited
   )`
 
-const BEFORE_LAST_FREE = `case
-        when level.priority = l.priority then l.eligible_at when level.priority < l.priority then '-infinity' else (select now from clock)
-      end`
+/** Nobody behind these has a place. */
+const BEFORE_OTHERS = `least(${beforeEdge('l')}, ${BEFORE_ENOUGH})`
 
 const CLAIM_LIMITED = often(
   'claim runs under limits',
   `
   with ${CLOCK}, ${limitsFrom(16, '$4')},
+  ${firstLots(FREE)},
   -- No walk past all of the others for nothing.
   free_run as materialized (${freeRuns(FREE, '(select bool_or(not is_limited) from job)')}),
   -- Where there are as many of them as are wanted, nobody behind the last one is.
@@ -293,12 +304,13 @@ const CLAIM_LIMITED = often(
     select q.turn, run.*
     from unnest($8::text[]) with ordinality as q (queue, turn)
     left join last_free as l on l.turn = q.turn and l.runs >= $10
+    ${BESIDE_ENOUGH}
     cross join lateral (${firstInLine(LIMITED, CANDIDATES, {
       fronts: FRONTS,
       since: 'level.limited_since',
       columns: `, o.job, ${KEY} as key`,
       lock: 'for update of o skip locked',
-      until: BEFORE_LAST_FREE,
+      until: BEFORE_OTHERS,
     })}) as run
   ),
   of_keys as (
@@ -316,5 +328,5 @@ const CLAIM_LIMITED = often(
     from of_jobs join job on job.name = of_jobs.job
     where job.places is null or of_jobs.number <= job.places
   ),
-  ${leaseLine(FREE)}`,
+  ${LEASE_LINE}`,
 )

@@ -65,27 +65,32 @@ export const FRONTS = 12
 export const lineParams = (session: Session, claim: Claim) =>
   [...claimParams(session, claim), MOST_LOTS, ...frontParams(claim.from)] as const
 
+const NOW_OF_CLOCK = '(select now from clock)'
+
+/** Up to when runs of a line are looked at that stand no later than the first of `edge`: null where there is none. */
+export const beforeEdge = (edge: string) => `case
+        when level.priority = ${edge}.priority then ${edge}.eligible_at when level.priority < ${edge}.priority then '-infinity'
+        else ${NOW_OF_CLOCK}
+      end`
+
+/** For a queue `q`: nobody has a place who stands behind the lots that fill all of them. */
+export const BESIDE_ENOUGH = 'left join enough on enough.turn = q.turn'
+export const BEFORE_ENOUGH = beforeEdge('enough')
+
 /** Those of a table that wait, of each queue the first, as they stand in line; what others are just claiming is passed over. */
 export const firstIn = (
   table: LineTable,
-  {
-    levels,
-    since,
-    jobs,
-    columns,
-    limit,
-    condition = 'true',
-  }: { levels: string; since?: string; jobs: string; columns: string; limit: string; condition?: string },
+  { levels, since, jobs, columns, limit, condition = 'true', beside = '', until = NOW_OF_CLOCK }: FirstIn,
 ) => `
     select q.turn, one.*
-    from unnest($8::text[]) with ordinality as q (queue, turn) cross join lateral (
+    from unnest($8::text[]) with ordinality as q (queue, turn) ${beside} cross join lateral (
       ${levels}
       select one.*
       from level cross join lateral (
         select ${columns}
         from {schema}.${table}
         where ${condition} and ${inLine(table)} and priority = level.priority and job = any(${jobs})
-          and eligible_at <= (select now from clock)${since === undefined ? '' : ` and eligible_at >= ${since}`}
+          and eligible_at <= ${until}${since === undefined ? '' : ` and eligible_at >= ${since}`}
         order by eligible_at, id
         limit ${limit}
         for update skip locked
@@ -93,7 +98,19 @@ export const firstIn = (
       limit ${limit}
     ) as one`
 
-/** Runs with rows of their own, of jobs without limits. */
+interface FirstIn {
+  levels: string
+  since?: string
+  jobs: string
+  columns: string
+  limit: string
+  condition?: string
+  /** What is joined to the queues, and up to where they are looked at by what it says. */
+  beside?: string
+  until?: string
+}
+
+/** Runs with rows of their own, of jobs without limits, as far as lots leave places. */
 export const freeRuns = (jobs: string, condition?: string) =>
   firstIn('runs_open', {
     levels: levelsFrom(FRONTS, 'runs_open'),
@@ -101,6 +118,8 @@ export const freeRuns = (jobs: string, condition?: string) =>
     jobs,
     columns: 'id, priority, eligible_at',
     limit: '$10',
+    beside: BESIDE_ENOUGH,
+    until: BEFORE_ENOUGH,
     ...(condition && { condition }),
   })
 
@@ -113,6 +132,21 @@ const freeLots = (jobs: string) =>
     columns: 'id, last_id, job, queue, priority, eligible_at, is_scheduled, runs, cardinality(runs) as size',
     limit: '$11',
   })
+
+/**
+ * Lots of these jobs, which have no limits, and the first lot of each queue by which there are enough. Runs behind that are not even looked at: to lock one
+ * that is not taken costs as much as to take it.
+ */
+export const firstLots = (jobs: string) => `
+  lot as materialized (${freeLots(jobs)}),
+  enough as materialized (
+    select distinct on (turn) turn, priority, eligible_at
+    from (
+      select turn, priority, eligible_at, id, sum(size) over (partition by turn order by ${IN_LINE}) as through from lot
+    ) as each
+    where through >= $10
+    order by turn, ${IN_LINE}
+  )`
 
 /** Leases the lots that are picked; what is left of the last waits on as another. */
 const LEASE_LOTS = `
@@ -165,12 +199,8 @@ const OF_LOTS = `
   ) as asked
   where l.is_scheduled`
 
-/**
- * Leases the first of the line: of the lots of these jobs, which have no limits, and of the runs in `run`. The last lot that is picked may have
- * too many runs, and is cut.
- */
-export const leaseLine = (jobsOfLots: string) => `
-  lot as materialized (${freeLots(jobsOfLots)}),
+/** Leases the first of the line: of the lots in `lot`, and of the runs in `run`. The last lot that is picked may have too many runs, and is cut. */
+export const LEASE_LINE = `
   -- Where more lots may wait than were looked at, who stands behind the last of them stands behind those too.
   last_lot as materialized (
     select distinct on (turn) turn, priority, eligible_at, id, count(*) over (partition by turn) as lots
