@@ -266,7 +266,10 @@ export function createScheduler(parts: {
     since: Instant | null,
   ): Promise<ReadonlyMap<string, ScopesAt>> {
     const local = localProviders()
-    const due = local.length === 0 ? [] : await listDueProviders(store, { providers: local, since })
+    const due =
+      local.length === 0
+        ? []
+        : await looking(since, () => listDueProviders(store, { providers: local, since }))
     const { scopes, failed } = await ask(due, patienceMs)
     for (const { job, error } of failed) {
       logger.error({ job, err: error }, 'a scope provider failed; it is asked again')
@@ -274,6 +277,21 @@ export function createScheduler(parts: {
       await setAsideProvider(store, job, storableText(reason), PROVIDER_RETRY_MS)
     }
     return scopes
+  }
+
+  /**
+   * One that is cut off may have been cut off by all that cannot be swept away: the next begins further on, and where nothing was ever taken, at
+   * what comes due from now on.
+   */
+  async function looking<Result>(since: Instant | null, look: () => Promise<Result>): Promise<Result> {
+    const startedMs = monotonicMs()
+    return look().catch(async (error) => {
+      if (hasTakenTooLong(error)) {
+        front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        if (since === null && front.since() === null) front.reached(await readNow(store))
+      }
+      throw error
+    })
   }
 
   async function ask(wanted: readonly Wanted[], patienceMs: number) {
@@ -304,7 +322,9 @@ export function createScheduler(parts: {
         }
         const since = front.since()
         const startedMs = monotonicMs()
-        const wakeMs = (await msUntilWake(store, { ...takeable(), since })) ?? Number.POSITIVE_INFINITY
+        const wakeMs =
+          (await looking(since, () => msUntilWake(store, { ...takeable(), since }))) ??
+          Number.POSITIVE_INFINITY
         // One that found something due leads to a tick, which has to look as far.
         if (wakeMs > 0) front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
         // Nothing else need have asked the database for anything.

@@ -118,7 +118,7 @@ export function createClaims(
         const wasTooLong = hasTakenTooLong(error)
         // Nothing is claimed there, and nothing can be given back; nor where the server has undone it.
         if (!isMoved(error) && !(wasTooLong && !isPastDeadline(error))) lose(leaseToken)
-        if (wasTooLong && from === null) lines.claimed(from, monotonicMs() - startedMs, [])
+        if (wasTooLong) lines.cutOff(from, monotonicMs() - startedMs)
         throw error
       })
       lines.claimed(from, monotonicMs() - startedMs, rows)

@@ -318,15 +318,33 @@ it('a deep look that took very long is followed by another within half a minute'
   expect(lines.msUntilLook()).toBe(30_000)
 })
 
-it('where a deep look takes too long, twice, what comes from then on is claimed', async () => {
-  const { begin, litter, about } = open({ ms: 100 })
+it('where a deep or a short look takes too long, what is known serves on, and nobody looks again at once', async () => {
+  const { begin, litter, about, addJob } = open({ ms: 100 })
+  addJob('limited', { concurrency: 1 })
   await litter()
   about.failure = TOO_LONG
-  nowMs += 1_000
+  for (const depth of ['short', 'deep', 'deep', 'deep']) {
+    nowMs += depth === 'short' ? 200 : 1_000
+    const since = depth === 'short' ? [-100, -100] : [-10_000, -10_000]
+    expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [{ since }] })
+    expect(await begin()).toEqual({ from: [[0, -100, -100]], looks: [] })
+  }
+})
+
+it('where claims take too long, twice, although they began behind, what comes from then on is claimed', async () => {
+  const { begin, litter, lines, about, loosePatience } = open({ ms: 100 })
+  await litter()
+  const from = await lines.begin()
+  lines.cutOff(from, 14_000)
   expect((await begin()).from).toEqual([[0, -100, -100]])
-  nowMs += 1_000
-  expect((await begin()).from).toEqual([[0, -100, -100]])
-  expect((await begin()).from).toEqual([[0, 89_900, 89_900]])
+  lines.claimed(from, 1, [])
+  lines.cutOff(from, 14_000)
+  lines.cutOff(from, 14_000)
+  about.waits = true
+  const next = lines.begin()
+  await settled()
+  loosePatience()
+  expect(sinceOf(await next)).toEqual([[0, 89_900, 89_900]])
 })
 
 it('where a look at whole lines takes too long, what is known of them serves until the next', async () => {
@@ -353,4 +371,14 @@ it('an outage fails whoever waits for a look, or else the next claim', async () 
   expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [{ isWhole: false }] })
   await expect(begin()).rejects.toBe(gone)
   expect(await begin()).toMatchObject({ from: [[0, -100, -100]], looks: [] })
+})
+
+it('after an outage nobody who knows nothing asks more often than once a second, and claims go on', async () => {
+  const { begin, about } = open({ ms: 600 })
+  about.failure = new Error('too many connections')
+  await expect(begin()).rejects.toBe(about.failure)
+  expect(await begin()).toEqual({ from: [[0, 89_900, 89_900]], looks: [] })
+  about.failure = undefined
+  nowMs += 1_000
+  expect((await begin()).looks).toMatchObject([{ isWhole: true }])
 })

@@ -26,6 +26,8 @@ export interface Lines {
   begin(): Promise<Fronts | null>
   /** How long a claim that looked from there took, and what it got. */
   claimed(from: Fronts | null, ms: number, rows: readonly ClaimedRow[]): void
+  /** The server, or our deadline, has cut off a claim that looked from there. */
+  cutOff(from: Fronts | null, ms: number): void
   /** They stand in line again, in the places that they had: perhaps before all that is left there. */
   stand(runs: readonly Place[]): void
   /** Until it is looked again where lines begin. */
@@ -52,8 +54,10 @@ const PATIENCE_MS = 100
 const USUAL_PRIORITY = 0
 const REMEMBER_PRIORITY_MS = 600_000
 const MOST_PRIORITIES = 100
-/** One look may have taken too long by chance. */
-const LOOKS_TOO_LONG = 2
+/** One look, or one claim, may have taken too long by chance. */
+const TOO_LONG = 2
+/** After one that failed there is none for so long. */
+const AFTER_FAILURE_MS = 1_000
 
 export function createLines(
   store: Store,
@@ -77,8 +81,10 @@ export function createLines(
   let standing: Place[] = []
   let deepAtMs = Number.NEGATIVE_INFINITY
   let shortAtMs = Number.NEGATIVE_INFINITY
-  /** Looks that took too long, one after another. */
+  let wholeAgainAtMs = Number.NEGATIVE_INFINITY
+  /** Looks that took too long, one after another, and claims that did although they began behind. */
   let tooLong = 0
+  let claimsTooLong = 0
   /** When a run of each was last taken. */
   const priorities = new Map<number, number>()
 
@@ -88,7 +94,7 @@ export function createLines(
 
   async function begin(): Promise<Fronts | null> {
     if (areClean()) return null
-    const depth = areKnown() ? dueDepth() : 'whole'
+    const depth = areKnown() ? dueDepth() : monotonicMs() >= wholeAgainAtMs ? 'whole' : null
     if (depth !== null && looking === undefined) {
       looking = look(depth)
         .catch((error) => {
@@ -146,16 +152,19 @@ export function createLines(
         if (known !== null && (fronts === null || isFurther(found, known))) onFurther()
       }
     } catch (error) {
-      deepAtMs = monotonicMs() + DEEP_LOOK_EVERY_MS
-      if (!hasTakenTooLong(error)) throw error
+      deepAtMs = shortAtMs = monotonicMs() + AFTER_FAILURE_MS
+      if (!hasTakenTooLong(error)) {
+        wholeAgainAtMs = deepAtMs
+        throw error
+      }
       // Too much litter for one look: asked again at once, it would not be answered either. What is known is still right.
       tell(depth, monotonicMs() - startedMs)
-      if (depth === 'whole' && fronts != null && !isGuessed) {
+      if (fronts != null && !isGuessed) {
         jobsThen = all.length
         return
       }
       tooLong += 1
-      if (tooLong < LOOKS_TOO_LONG) return
+      if (tooLong < TOO_LONG) return
       // What came since it was guessed is in order.
       if (isGuessed) know(fronts!, { jobsKnown: all.length })
       else know(await frontsFromNow())
@@ -228,9 +237,18 @@ export function createLines(
     begin,
     claimed(from, ms, rows) {
       litter.looked({ isWhole: from === null, ms, count: rows.length })
+      claimsTooLong = 0
       remember(rows)
       // Where it was found out meanwhile that somebody stands further in front, this claim has not seen them.
       if (from === advanced) advance(rows)
+    },
+    cutOff(from, ms) {
+      if (from === null) litter.looked({ isWhole: true, ms, count: 0 })
+      else claimsTooLong += 1
+      if (claimsTooLong < TOO_LONG) return
+      // They begin too far in front: like one who knows nothing, it begins anew with what comes from now on.
+      claimsTooLong = 0
+      fronts = undefined
     },
     stand(runs) {
       if (looking !== undefined) standing.push(...runs)

@@ -106,7 +106,7 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
       ? null
       : { lines: [{ queue: 'default', priority: 0, freeSince: since, limitedSince: since }] }
   const countedAt = (since: number | null) =>
-    new Map(since === null ? [] : [['noop', { begun: since, at: since }]])
+    new Map(since === null ? [] : [['noop', { begun: since, at: since, atMs: Number.POSITIVE_INFINITY }]])
   const claim = { workerId: ID, leaseToken: ID, queues: ['default'], limit: 10 }
   const looks: Record<string, (session: Session, since: number | null) => Promise<unknown>> = {
     claim: (session, since) => claimRuns({ ...session } as never, { ...claim, jobs, from: frontsAt(since) }),
@@ -299,7 +299,37 @@ it('a run that is taken from a lost worker is begun at once, however far in fron
   expect(looks.filter((look) => look === 'whole')).toHaveLength(1)
 }, 30_000)
 
-it('what is worked on is counted although it was begun by a clock that has been set back', async () => {
+it('a scheduler whose look at all cursors is cut off looks at what comes due from then on, and not at once at all of them again', async () => {
+  const realNow = performance.now.bind(performance)
+  let cuts = 0
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + cuts * 14_000)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      if (text.includes('escapement: next schedule') && params![3] === '-infinity') {
+        cuts += 1
+        throw Object.assign(new Error('canceling statement due to statement timeout'), { code: '57014' })
+      }
+      return shared.query(text, params)
+    },
+  }))
+  const escapement = await createEscapement({ database, schema: await useSchema() })
+  onTestFinished(() => escapement.close())
+  const planTimes = new Set<string>()
+  const began = new Promise<void>((resolve) => {
+    const handler = ({ planTime }: { planTime: Date | null }) => {
+      if (planTimes.add(String(planTime)).size === 3) resolve()
+    }
+    escapement.job('noop', { handler })
+  })
+  await escapement.schedules.put('each-second', { job: 'noop', timing: every('1 second') })
+  await escapement.start({ roles: ['scheduler', 'worker'] })
+  await began
+  expect(cuts).toBeLessThan(3)
+})
+
+/** Two who claim runs of one job that works on one at a time, while lines are littered, by a clock of the test's. */
+async function claimOfOne() {
   const at = Date.parse(AT)
   const clock = createManualClock(at)
   const schema = await useSchema()
@@ -325,12 +355,28 @@ it('what is worked on is counted although it was begun by a clock that has been 
   const [claimByOne, claimByOther] = [workerAt(), workerAt()]
   // It counts, and finds none.
   expect(await claimByOther(0)).toEqual([])
+  return { at, clock, claimByOne, claimByOther }
+}
+
+it('what is worked on is counted although it was begun by a clock that has been set back', async () => {
+  const { at, clock, claimByOne, claimByOther } = await claimOfOne()
   clock.set(at - 3_600_000)
   expect(await claimByOne(2)).toHaveLength(1)
   expect(await claimByOther(2)).toEqual([])
   clock.set(at)
   expect(await claimByOther(2)).toEqual([])
   expect(await claimByOne(2)).toEqual([])
+})
+
+it('and although that clock has come as far again before anybody looks', async () => {
+  const { at, clock, claimByOne, claimByOther } = await claimOfOne()
+  clock.set(at - 60_000)
+  expect(await claimByOne(2)).toHaveLength(1)
+  const realNow = performance.now.bind(performance)
+  vi.spyOn(performance, 'now').mockImplementation(() => realNow() + 65_000)
+  onTestFinished(() => void vi.restoreAllMocks())
+  clock.set(at + 5_000)
+  expect(await claimByOther(2)).toEqual([])
 })
 
 it('limits hold, and nobody waits for good, while lines are taken for littered', async () => {

@@ -1,4 +1,5 @@
 /** Claims where jobs have limits, which are held against single runs; lots of the others stand in line with them. */
+import { monotonicMs } from '../../clock.js'
 import { sinceParam } from '../front.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
@@ -110,11 +111,13 @@ async function countLimits(
       ...frontParams(from),
     ])
   let rows = await count(since)
-  if (rows.some(({ now }, index) => now.getTime() < (since[index]?.at ?? now.getTime())))
-    rows = await count([])
+  const atMs = monotonicMs()
+  const wasSetBack = ({ now }: LimitCount, before: Counted | undefined) =>
+    before !== undefined && now.getTime() - before.at < Math.max(0, atMs - before.atMs - SET_BACK_MS)
+  if (rows.some((row, index) => wasSetBack(row, since[index]))) rows = await count([])
   return rows.map((row, index) => {
     const job = jobs[index]!
-    counted.set(job.name, { begun: row.begun.getTime() - SET_BACK_MS, at: row.now.getTime() })
+    counted.set(job.name, { begun: row.begun.getTime() - SET_BACK_MS, at: row.now.getTime(), atMs })
     return { ...row, job }
   })
 }

@@ -32,10 +32,11 @@ export interface Claim {
   counted?: Map<string, Counted>
 }
 
-/** Nothing of a job is worked on that was begun before then, as of an instant. */
+/** Nothing of a job is worked on that was begun before then, as of an instant: by the clock of the database, and by one that nobody sets. */
 export interface Counted {
   begun: Instant
   at: Instant
+  atMs: number
 }
 
 /** What a worker needs to know of a run that it has claimed; the rest follows from that. */

@@ -144,19 +144,17 @@ interface FrontRow {
 /** So many of those who wait does a look pass over for one that it looks for: in front of all that follow, it is looked there the next time. */
 const MOST_PASSED_OVER = 1_000
 
-const waitingSince = (table: LineTable, since: string) => `
-      select job, eligible_at, id from {schema}.${table}
-      where ${inLine(table)} and priority = level.priority and eligible_at between ${since} and clock.now
-      order by eligible_at, id`
 const first = (table: LineTable, jobs: string, since: string) => `(
-    select coalesce(
-      (
-        select eligible_at from (${waitingSince(table, since)} limit ${MOST_PASSED_OVER}) as waiting
-        where job = any(${jobs}) order by eligible_at, id limit 1
-      ),
-      (select eligible_at from (${waitingSince(table, since)}) as waiting offset ${MOST_PASSED_OVER} limit 1)
-    )
-    where cardinality(${jobs}::text[]) > 0
+    select eligible_at
+    from (
+      select job, eligible_at, id, row_number() over (order by eligible_at, id rows unbounded preceding) as place
+      from {schema}.${table}
+      where ${inLine(table)} and priority = level.priority and eligible_at between ${since} and clock.now
+      order by eligible_at, id
+      limit ${MOST_PASSED_OVER} + 1
+    ) as waiting
+    where cardinality(${jobs}::text[]) > 0 and (job = any(${jobs}) or place > ${MOST_PASSED_OVER})
+    order by eligible_at, id limit 1
   )`
 const firstOf = (jobs: string, since: string) =>
   `least(clock.now, ${first('runs_open', jobs, since)}, ${first('lots', jobs, since)})`
