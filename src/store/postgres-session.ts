@@ -41,11 +41,13 @@ type Deadline = number | null
 /**
  * No hostage: a process that freezes between lock and write loses its transaction, and with it the locks, after 5
  * seconds; one that waits for somebody else's lock gives up after 10. And our statements find rows by their keys, a batch at a
- * time: up to some hundred thousand rows the planner would rather read the whole table for that. How large the batch is, it should
- * know: transactions join what they have read. Nor is it compiled: planned without reading small tables it counts as expensive.
+ * time: up to some hundred thousand rows the planner would rather read the whole table for that, or a line from end to end before it sorts
+ * it, where its beginning is asked for. How large the batch is, it should know: transactions join what they have read. Nor is it compiled:
+ * planned without reading small tables it counts as expensive.
  */
 const BEGIN_GUARDED = `begin isolation level read committed; set local idle_in_transaction_session_timeout = '5s';
-  set local lock_timeout = '10s'; set local enable_seqscan = off; set local jit = off; set local plan_cache_mode = auto`
+  set local lock_timeout = '10s'; set local enable_seqscan = off; set local enable_bitmapscan = off;
+  set local jit = off; set local plan_cache_mode = auto`
 const BEGIN = 'begin isolation level read committed'
 /** No statement at all: it takes no snapshot, so that a handler may still choose its isolation level after it. */
 const ALIVE = '-- a handler is at work'

@@ -22,11 +22,12 @@ const INNER_CONNECTIONS = 8
 const OUTER_CONNECTIONS = 14
 const LONG_TRANSACTIONS = 10
 /**
- * What our loops ask finds rows by their keys, a batch at a time. A plan that is kept since the table was small must not read all of it when it has grown.
+ * What our loops ask finds rows by their keys, a batch at a time. A plan that is kept since the table was small must not read all of it when it has grown,
+ * nor all of a line, by a bitmap, and sort it: while few wait that is as quick as to take the first in their order, and with a backlog it never ends.
  * Up to PostgreSQL 17 a plan that cannot do without reading a small table then counts as so expensive that each time it is carried out it would be compiled
  * first, for seconds, where the server can do that.
  */
-const LOOP_SETTINGS = `set enable_seqscan = off; set jit = off; set statement_timeout = ${LOOP_STATEMENT_MS}`
+const LOOP_SETTINGS = `set enable_seqscan = off; set enable_bitmapscan = off; set jit = off; set statement_timeout = ${LOOP_STATEMENT_MS}`
 /** What a pool of `pg` has that was given no `max`. */
 const POOL_DEFAULT_MAX = 10
 

@@ -4,6 +4,8 @@ import pg from 'pg'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { databaseClock } from '../../src/clock.js'
 import { createEscapement, every } from '../../src/index.js'
+import type { Param } from '../../src/store/database.js'
+import { openDatabase } from '../../src/store/open.js'
 import { claimLimited } from '../../src/store/queries/claim-limited.js'
 import { type Counted, claimRuns, msUntilEligible } from '../../src/store/queries/claiming.js'
 import { findFronts } from '../../src/store/queries/fronts.js'
@@ -37,7 +39,7 @@ async function buffersRead(
   let buffers = 0
   await store
     .transaction(async (session) => {
-      await session.query('set local enable_seqscan = off')
+      await session.query('set local enable_seqscan = off; set local enable_bitmapscan = off')
       await ask({
         now: session.now,
         async query(text, params) {
@@ -161,6 +163,46 @@ it('what was taken while a stranger keeps a transaction open is not walked over 
   }
   const isShorter = ([whole, short]: [whole: number, short: number]) => short < whole / 2
   expect(walked).toSatisfy((all: typeof walked) => Object.values(all).every(isShorter))
+})
+
+it('a claim takes the first of a line as they stand in the index, although the server saw few of them among many that are dead', async () => {
+  const schema = await useSchema()
+  const database = await sharedDatabase()
+  const escapement = await createEscapement({ database, schema })
+  const { inner, outer } = await openDatabase(postgresUrl())
+  onTestFinished(async () => {
+    await Promise.all([escapement.close(), inner.close(), outer.close()])
+  })
+  await openStranger()
+  await database.query(
+    `insert into "${schema}".runs_open (id, job, queue, priority, state, eligible_at, attempt)
+     select gen_random_uuid(), 'noop', 'default', 0, 'pending', clock_timestamp(), 0 from generate_series(1, 20000)`,
+  )
+  await database.query(
+    `delete from "${schema}".runs_open where id not in (select id from "${schema}".runs_open limit 30)`,
+  )
+  await database.query(`analyze "${schema}".runs_open`)
+  const plans: string[] = []
+  const line = { queue: 'default', priority: 0, freeSince: Date.now() - 60_000, limitedSince: 0 }
+  const job = { name: 'noop', leaseMs: 60_000, concurrency: null, concurrencyKey: null }
+  const explained = (session: Session) => ({
+    now: session.now,
+    async query(text: string, params: Param[]) {
+      const rows = await session.query<{ 'QUERY PLAN': string }>(`explain ${text}`, params)
+      plans.push(rows.map((row) => row['QUERY PLAN']).join('\n'))
+      return []
+    },
+  })
+  await createStore(inner, schema, databaseClock).transaction((session) =>
+    claimRuns(explained(session) as never, {
+      ...{ workerId: ID, leaseToken: ID, queues: ['default'], limit: 500 },
+      jobs: [{ ...job, retry: { attempts: 3 }, onStale: 'retry' }],
+      from: { lines: [line] },
+    }),
+  )
+  expect(plans).toHaveLength(1)
+  expect(plans[0]).toMatch(/Index Scan using runs_for_claiming on runs_open/)
+  expect(plans[0]).not.toMatch(/Bitmap/)
 })
 
 it('a look for where lines begin passes over a thousand of those who wait, and the next one goes on from there', async () => {

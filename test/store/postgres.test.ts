@@ -56,7 +56,7 @@ describe('connections to PostgreSQL', () => {
     ).rejects.toMatchObject({ code: '57014' })
   })
 
-  it('have nothing compiled that our loops ask: planned without reading small tables it counts as expensive', async () => {
+  it('have nothing compiled that our loops ask, and no line read from end to end: planned without reading small tables it counts as expensive', async () => {
     const pool = new pg.Pool({ connectionString: postgresUrl() })
     const [own, borrowed] = [await openDatabase(postgresUrl()), await openDatabase(pool)]
     onTestFinished(async () => {
@@ -64,13 +64,15 @@ describe('connections to PostgreSQL', () => {
       await own.outer.close()
       await pool.end()
     })
-    const jit = `select current_setting('jit') as jit`
-    expect([await own.inner.query(jit), await own.outer.query(jit)]).toEqual([
-      [{ jit: 'off' }],
-      [{ jit: 'on' }],
+    const names = ['jit', 'enable_bitmapscan']
+    const settings = `select ${names.map((name) => `current_setting('${name}') as ${name}`).join(', ')}`
+    const all = (value: string) => [Object.fromEntries(names.map((name) => [name, value]))]
+    expect([await own.inner.query(settings), await own.outer.query(settings)]).toEqual([
+      all('off'),
+      all('on'),
     ])
     for (const { inner } of [own, borrowed]) {
-      expect(await inner.transaction((tx) => tx.query(jit))).toEqual([{ jit: 'off' }])
+      expect(await inner.transaction((tx) => tx.query(settings))).toEqual(all('off'))
     }
   })
 
