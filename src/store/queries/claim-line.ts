@@ -32,7 +32,7 @@ type OccurrenceColumn =
   | 'timing'
   | 'has_breaker'
 
-/** What `leaseLine` answers. */
+/** What `LEASE_LINE` answers. */
 export type ClaimedInLine = ClaimedRow & RunsOfLot
 
 export function isOfLot({ lot_id }: ClaimedRow): boolean {
