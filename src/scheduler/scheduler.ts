@@ -9,8 +9,7 @@ import { createPulse, type PulseState } from '../pulse.js'
 import type { JobRegistry } from '../runs/job-registry.js'
 import { storableText } from '../runs/storable.js'
 import { RUNS_AT_ONCE } from '../schedules/plan.js'
-import { createFront, litterIn } from '../store/front.js'
-import { listDueProviders, msUntilWake } from '../store/queries/planning.js'
+import { listDueProviders } from '../store/queries/planning.js'
 import type { Retention } from '../store/queries/pruning.js'
 import { readNow } from '../store/queries/schedules.js'
 import { setAsideFirst, setAsideProvider } from '../store/queries/set-aside.js'
@@ -21,6 +20,7 @@ import type { Instant } from '../time/instant.js'
 import { TIMING_KINDS } from '../time/timing.js'
 import { createWait, longestSleepMs } from '../wait.js'
 import { createAhead } from './ahead.js'
+import { createDueFront } from './due-front.js'
 import { resumeEnded } from './end-pauses.js'
 import { createMinutes } from './minutes.js'
 import { createProviders, type ScopesAt, type Wanted } from './providers.js'
@@ -113,8 +113,11 @@ export function createScheduler(parts: {
   const wait = createWait(clock)
   const pulse = createPulse()
   const maxSleepMs = longestSleepMs(store.database)
-  const providers = createProviders(jobs, clock, wait.wake)
-  const front = createFront(litterIn(store.database))
+  const front = createDueFront(store, logger, { onFurther: wait.wake })
+  const providers = createProviders(jobs, clock, () => {
+    front.lookDeep()
+    wait.wake()
+  })
   const ahead = createAhead(parts, { firstBatch: FIRST_BATCH })
   /** When what was looked for last is due. */
   let aheadForMs = Number.NEGATIVE_INFINITY
@@ -150,7 +153,8 @@ export function createScheduler(parts: {
     // In herds each of them may have a run.
     const most = Math.min(limit, reach, RUNS_AT_ONCE)
     const { since, ...report } = await tickHalving({ limit: most, since: from }, scopes)
-    front.looked({ since, ms: report.lookMs, count: report.due, newest: report.newest })
+    const { lookMs, due, newest, isCut } = report
+    front.looked({ since, ms: lookMs, count: due, newest, isAll: due < most && !isCut })
     emitAll(bus, report)
     const durationMs = monotonicMs() - startedMs
     bus.emit('scheduler.ticked', { durationMs, schedules: report.due, runs: report.runs })
@@ -250,9 +254,10 @@ export function createScheduler(parts: {
         reach = half
         // It may have been the look, over all that cannot be swept away.
         if (hasTakenTooLong(error))
-          front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+          front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null, isAll: false })
         return tickHalving({ limit: half, since: since ?? front.since() }, scopes)
       }
+      if (hasTakenTooLong(error)) await front.cutOff({ since, ms: monotonicMs() - startedMs })
       if (!isRefusal(error)) throw error
       if (limit > 1) return tickHalving({ limit: half, since }, scopes)
       await setAsideFirst(store, limits, `it cannot be stored: ${(error as Error).message}`)
@@ -279,17 +284,10 @@ export function createScheduler(parts: {
     return scopes
   }
 
-  /**
-   * One that is cut off may have been cut off by all that cannot be swept away: the next begins further on, and where nothing was ever taken, at
-   * what comes due from now on.
-   */
   async function looking<Result>(since: Instant | null, look: () => Promise<Result>): Promise<Result> {
     const startedMs = monotonicMs()
     return look().catch(async (error) => {
-      if (hasTakenTooLong(error)) {
-        front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
-        if (since === null && front.since() === null) front.reached(await readNow(store))
-      }
+      if (hasTakenTooLong(error)) await front.cutOff({ since, ms: monotonicMs() - startedMs })
       throw error
     })
   }
@@ -304,35 +302,28 @@ export function createScheduler(parts: {
     let busyMs = FIRST_BUSY_MS
     // Where nothing is known to be due, one look comes first: it is all that an idle scheduler asks.
     let isDue = false
+    /** Whether it was just found to be due: then it comes before what else is to be done. */
+    let isFound = false
+    let hasMoreUpkeep = false
     pulse.begin()
     while (!stopping) {
       pulse.beat()
       try {
         minutes.look()
-        const hasMoreUpkeep = await upkeep.step()
+        if (!isFound) hasMoreUpkeep = await upkeep.step()
+        isFound = false
         pulse.beat()
         if (isDue && isAheadDue()) {
           isDue = await fireAhead()
           if (isDue) continue
         } else if (isDue) await tickWhileDue()
-        if (hasMoreUpkeep) {
-          isDue = true
-          pulse.passed(0)
-          continue
-        }
-        const since = front.since()
-        const startedMs = monotonicMs()
-        const wakeMs =
-          (await looking(since, () => msUntilWake(store, { ...takeable(), since }))) ??
-          Number.POSITIVE_INFINITY
-        // One that found something due leads to a tick, which has to look as far.
-        if (wakeMs > 0) front.looked({ since, ms: monotonicMs() - startedMs, count: 0, newest: null })
+        const ms = await front.msUntilWake(takeable())
         // Nothing else need have asked the database for anything.
         backoffMs = FIRST_BACKOFF_MS
         pulse.passed(0)
-        const ms = since === null ? wakeMs : Math.min(wakeMs, front.msUntilWhole())
-        if (ms <= 0 && !isDue) {
-          isDue = true
+        if (hasMoreUpkeep || (ms <= 0 && !isDue)) {
+          isFound = ms <= 0 && !isDue
+          isDue = ms <= 0
           continue
         }
         // Still due although the batch was short: another scheduler holds them, and may yet die with them.
@@ -371,6 +362,7 @@ export function createScheduler(parts: {
       pulse.end()
       wait.wake()
       await Promise.all([loop, minutes.stop()])
+      await front.settled()
       loop = undefined
     },
   }

@@ -22,6 +22,8 @@ interface Look {
   ms: number
   /** How much was taken. */
   count: number
+  /** Whether it ended with the first that it found: there may be any amount of litter behind that. */
+  isCutShort?: boolean
 }
 
 interface LitterOptions {
@@ -51,13 +53,14 @@ export function createLitter({ rest = REST, nowMs = monotonicMs }: LitterOptions
 
   return {
     isWholeDue: () => nowMs() >= wholeAtMs,
-    looked({ isWhole, ms, count }) {
+    looked({ isWhole, ms, count, isCutShort = false }) {
       if (!isWhole) {
         shortestMs = Math.min(shortestMs, ms)
         return
       }
       const usualMs = Number.isFinite(shortestMs) ? 2 * shortestMs : 0
       const excessMs = ms - SLOW_MS - SLOW_MS_EACH * count - usualMs
+      if (isCutShort && excessMs <= 0) return
       const isFirst = slowLooks === 0
       slowLooks = excessMs > VERY_SLOW_MS ? SLOW_LOOKS : excessMs > 0 ? slowLooks + 1 : 0
       const restMs = Math.min(rest * ms, isFirst ? SOON_MS : MOST_REST_MS)
@@ -81,9 +84,7 @@ export interface Front {
   /** Where the next look begins; null for the beginning. */
   since(): Instant | null
   /** What a look that began at `since` has come to, and up to where it has taken; null for nothing. */
-  looked(look: Omit<Look, 'isWhole'> & { since: Instant | null; newest: Instant | null }): void
-  /** Up to where something else than a look has taken; null for nothing. */
-  reached(newest: Instant | null): void
+  looked(look: Pick<Look, 'ms' | 'count'> & { since: Instant | null; newest: Instant | null }): void
   msUntilWhole(): number
 }
 
@@ -92,14 +93,10 @@ const OVERLAP_MS = 1_000
 
 export function createFront(litter: Litter): Front {
   let newest: Instant | null = null
-  function reached(at: Instant | null): void {
-    if (at !== null) newest = Math.max(newest ?? at, at)
-  }
   return {
     since: () => (newest === null || litter.isWholeDue() ? null : newest - OVERLAP_MS),
-    reached,
     looked(look) {
-      reached(look.newest)
+      if (look.newest !== null) newest = Math.max(newest ?? look.newest, look.newest)
       litter.looked({ isWhole: look.since === null, ms: look.ms, count: look.count })
     },
     msUntilWhole: litter.msUntilWhole,

@@ -197,7 +197,7 @@ describe('a simulation', () => {
 describe('a simulation of a mutant', () => {
   it.each([
     ['cursors that move before the runs are inserted', mutants.cursorFirst, 75, /audit: missing/],
-    ['outcomes that no lease fences', mutants.withoutFence, 35, /unwitnessed: run .* succeeded/],
+    ['outcomes that no lease fences', mutants.withoutFence, 44, /unwitnessed: run .* succeeded/],
     [
       'failures that no lease fences',
       mutants.withoutFenceOfFailures,

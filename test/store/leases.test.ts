@@ -298,6 +298,8 @@ describe('stopping', () => {
 
   it('claims nothing more at once, however long the scheduler takes', async () => {
     const { h, faults, finish } = await working()
+    h.job('due', { handler: () => {} })
+    await h.schedules.put('due', { job: 'due', timing: every('1 day') })
     const held: (() => void)[] = []
     const begun = new Promise<void>((resolve) => {
       faults.begin = () => {

@@ -370,6 +370,79 @@ it('a scheduler whose look at all cursors is cut off looks at what comes due fro
   expect(cuts).toBeLessThan(3)
 })
 
+/** Whose looks at all cursors take long, each of them until what `lookAtAll` returns has come about; otherwise time passes as it is told to. */
+async function openScheduler(lookAtAll: (nth: number) => unknown) {
+  let passedMs = performance.now()
+  vi.spyOn(performance, 'now').mockImplementation(() => passedMs)
+  onTestFinished(() => void vi.restoreAllMocks())
+  const looks: string[] = []
+  const schema = await useSchema()
+  const database = await alteredDatabase((shared) => ({
+    query: async (text, params) => {
+      if (text.includes('escapement: next schedule') && text.includes(schema)) {
+        looks.push(params![3] === '-infinity' ? 'whole' : 'behind')
+        if (looks.at(-1) === 'whole') {
+          passedMs += 600
+          await lookAtAll(looks.filter((look) => look === 'whole').length)
+        }
+      }
+      return shared.query(text, params)
+    },
+  }))
+  const escapement = await createEscapement({ database, schema })
+  onTestFinished(() => escapement.close())
+  escapement.job('noop', { handler: () => {} })
+  const pass = (ms: number) => {
+    passedMs += ms
+  }
+  return { escapement, looks, pass, database, schema }
+}
+
+it('a scheduler that has just begun looks at all cursors once, however little it takes', async () => {
+  const { escapement, looks } = await openScheduler(() => {})
+  await escapement.start({ roles: ['scheduler'] })
+  for (let n = 0; n < 5; n++) {
+    const before = looks.length
+    await escapement.schedules.put(`s${n}`, {
+      job: 'noop',
+      timing: every('1 year', { anchor: '2020-01-01T00:00:00' }),
+    })
+    await expect.poll(() => looks.length).toBeGreaterThan(before)
+  }
+  expect([looks[0], looks.lastIndexOf('whole')]).toEqual(['whole', 0])
+})
+
+it('while a scheduler looks at all cursors again it fires what is due, and then what stands further in front', async () => {
+  let goOn = () => {}
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve
+  })
+  const { escapement, looks, pass, database, schema } = await openScheduler((nth) =>
+    nth === 2 ? held : undefined,
+  )
+  const fired: unknown[] = []
+  escapement.on('run.created', ({ planTime }) => void fired.push(planTime))
+  await escapement.schedules.put('each-second', { job: 'noop', timing: every('1 second') })
+  await escapement.schedules.put('late', {
+    job: 'noop',
+    timing: every('1 hour', { anchor: '2020-01-01T00:00:00' }),
+  })
+  await escapement.start({ roles: ['scheduler'] })
+  const whole = () => looks.filter((look) => look === 'whole').length
+  await expect.poll(() => fired.length, { timeout: 10_000 }).toBeGreaterThan(0)
+  pass(5_000)
+  await expect.poll(whole, { timeout: 10_000 }).toBe(2)
+  await database.query(`update "${schema}".cursors as c set next_at = '2026-01-01T00:00:00Z', wake_at = '2026-01-01T00:00:00Z'
+    from "${schema}".schedules as s where s.id = c.schedule_id and s.name = 'late'`)
+  const isLate = async () =>
+    (await database.query(`select 1 from "${schema}".cursors where wake_at < '2026-01-02'`)).length
+  const before = fired.length
+  await expect.poll(() => fired.length, { timeout: 10_000 }).toBeGreaterThan(before + 1)
+  expect([whole(), await isLate()]).toEqual([2, 1])
+  goOn()
+  await expect.poll(isLate).toBe(0)
+})
+
 /** Two who claim runs of one job that works on one at a time, while lines are littered, by a clock of the test's. */
 async function claimOfOne() {
   const at = Date.parse(AT)

@@ -2,7 +2,6 @@ import type { Policies } from '../../schedules/policies.js'
 import type { Instant } from '../../time/instant.js'
 import type { Timing } from '../../time/timing.js'
 import { sinceParam } from '../front.js'
-import { msUntil } from '../ms-until.js'
 import { often } from '../often.js'
 import { NOW, type Session } from '../store.js'
 
@@ -198,17 +197,34 @@ const LIST_ENDED_PAUSES = often(
      and ($3::text is null or s."group" = $3) limit $2`,
 )
 
-/** Milliseconds until a scheduler has to look again; null when no schedule waits. */
-export function msUntilWake(
+/** When the schedule that waits for the least wakes, be it locked by somebody; null where none waits. */
+export async function readNextWake(
   session: Session,
   { kinds, providers, since }: Omit<DueLimits, 'limit'>,
-): Promise<number | null> {
-  return msUntil(
-    session,
-    'next schedule',
-    `select wake_at from {schema}.cursors
+): Promise<{ wakeAt: Instant | null; now: Instant }> {
+  const [row] = await session.query<{ wake_at: Date | null; now: Date }>(NEXT_WAKE, [
+    session.now(),
+    kinds,
+    providers,
+    sinceParam(since),
+  ])
+  return { wakeAt: row!.wake_at?.getTime() ?? null, now: row!.now.getTime() }
+}
+
+const NEXT_WAKE = often(
+  'next schedule',
+  `select (
+     select wake_at from {schema}.cursors
      where wake_at >= $4::timestamptz and kind = any($2) and (provider is null or provider = any($3))
-     order by wake_at, schedule_id limit 1`,
-    [kinds, providers, sinceParam(since)],
-  )
+     order by wake_at, schedule_id limit 1
+   ) as wake_at, ${NOW} as now`,
+)
+
+/** Milliseconds until a scheduler has to look again; null when no schedule waits. */
+export async function msUntilWake(
+  session: Session,
+  limits: Omit<DueLimits, 'limit'>,
+): Promise<number | null> {
+  const { wakeAt, now } = await readNextWake(session, limits)
+  return wakeAt === null ? null : Math.max(0, wakeAt - now)
 }
