@@ -16,8 +16,10 @@ export interface Sample extends DatabaseState {
 }
 
 export interface Verdict {
-  /** The last quarter's p99 by the first's, both away from kills and from the stranger: medians. */
-  latenessRatio: number
+  /** The last quarter's lateness by the first's, both away from kills and from the stranger: medians. */
+  ratios: { p50: number; p99: number }
+  /** When handlers began late although no process had been killed just before. */
+  spells: string[]
   isFlat: boolean
   /** What has grown though it ought not to have. */
   bloat: string[]
@@ -25,8 +27,10 @@ export interface Verdict {
 
 /** Quarters shorter than five minutes are mostly chance. */
 export const SHORTEST_JUDGED_MINUTES = 20
-/** A p99 away from kills wavers by a third from one sample to the next. */
+/** Lateness away from kills wavers by a third from one sample to the next. */
 const FLAT = 1.5
+/** Where half of the handlers begin later than that, something holds them up that is not made up for in a moment. */
+const SPELL_MS = 1_000
 const STABLE = 1.1
 /** What autovacuum leaves lying, and what a page more or less makes of a small table. */
 const FEW_ROWS = 50_000
@@ -34,8 +38,32 @@ const FEW_BYTES = 8 * 2 ** 20
 
 export function judge(samples: readonly Sample[]): Verdict {
   const [first, , , last] = quartersOf(samples)
-  const latenessRatio = quietP99(last!) / quietP99(first!)
-  return { latenessRatio, isFlat: latenessRatio <= FLAT, bloat: bloatOf(samples) }
+  const ratioOf = (of: Late) => quiet(last!, of) / quiet(first!, of)
+  const ratios = { p50: ratioOf('p50'), p99: ratioOf('p99') }
+  const spells = spellsOf(samples)
+  const isFlat = ratios.p50 <= FLAT && ratios.p99 <= FLAT && spells.length === 0
+  return { ratios, spells, isFlat, bloat: bloatOf(samples) }
+}
+
+/** One that goes on beyond a kill is one. */
+function spellsOf(samples: readonly Sample[]): string[] {
+  const spells: { from: number; to: number; p50: number }[] = []
+  let isIn = false
+  let before = 0
+  for (const { minute, lateness, isNearKill } of samples) {
+    const p50 = lateness?.p50 ?? 0
+    const spell = spells.at(-1)
+    if (!isNearKill && p50 > SPELL_MS) {
+      if (isIn) Object.assign(spell!, { to: minute, p50: Math.max(spell!.p50, p50) })
+      else spells.push({ from: before, to: minute, p50 })
+      isIn = true
+    } else if (!isNearKill) isIn = false
+    before = minute
+  }
+  return spells.map(
+    ({ from, to, p50 }) =>
+      `from minute ${inEnglish(from, 1)} to ${inEnglish(to, 1)} half of the handlers began up to ${inEnglish(p50)} ms late`,
+  )
 }
 
 function bloatOf(samples: readonly Sample[]): string[] {
@@ -76,8 +104,8 @@ export function quarterTable(samples: readonly Sample[]): string[] {
     return [
       `${index + 1}`,
       inEnglish(middle(quarter.map(({ done }) => done))),
-      ms(middle(quarter.flatMap(({ lateness }) => lateness?.p50 ?? []))),
-      ms(quietP99(quarter)),
+      ms(quiet(quarter, 'p50')),
+      ms(quiet(quarter, 'p99')),
       ms(middle(p99AtKills)),
       inEnglish(Math.max(...quarter.map(({ backlog }) => backlog))),
       ...PASSING.map((table) => inEnglish(Math.max(...quarter.map(({ tables }) => tables[table].dead)))),
@@ -105,11 +133,13 @@ function quartersOf(samples: readonly Sample[]): (readonly Sample[])[] {
   return starts.map((start, index) => samples.slice(start, starts[index + 1]))
 }
 
+type Late = 'p50' | 'p99'
+
 /** Where a quarter is nothing but kills or the stranger, all of it. */
-function quietP99(quarter: readonly Sample[]): number {
-  const p99s = (some: readonly Sample[]) => some.flatMap(({ lateness }) => lateness?.p99 ?? [])
-  const quiet = p99s(quarter.filter(({ isNearKill, isWithStranger }) => !isNearKill && !isWithStranger))
-  return middle(quiet.length > 0 ? quiet : p99s(quarter))
+function quiet(quarter: readonly Sample[], of: Late): number {
+  const late = (some: readonly Sample[]) => some.flatMap(({ lateness }) => lateness?.[of] ?? [])
+  const away = late(quarter.filter(({ isNearKill, isWithStranger }) => !isNearKill && !isWithStranger))
+  return middle(away.length > 0 ? away : late(quarter))
 }
 
 const indexBytesPerRow = ({ indexBytes, rows }: TableState) => indexBytes / Math.max(rows, 1)

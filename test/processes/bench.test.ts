@@ -184,9 +184,29 @@ it('a soak is judged by its quarters, away from kills and from the stranger', ()
       ...sampleAt(n),
     }))
   const late = { p50: 5, p99: 5_000 }
-  expect(judge(course(() => ({})))).toEqual({ latenessRatio: 1, isFlat: true, bloat: [] })
+  expect(judge(course(() => ({})))).toEqual({
+    ratios: { p50: 1, p99: 1 },
+    spells: [],
+    isFlat: true,
+    bloat: [],
+  })
   expect(judge(course((n) => (n % 6 === 0 ? { isNearKill: true, lateness: late } : {}))).isFlat).toBe(true)
   expect(judge(course((n) => ({ lateness: { p50: 5, p99: 50 + 5 * n } }))).isFlat).toBe(false)
+  expect(judge(course((n) => ({ lateness: { p50: 5 + n, p99: 50 } }))).isFlat).toBe(false)
+  const behind = (from: number, to: number, kill?: number) =>
+    judge(
+      course((n) => ({
+        isNearKill: n === kill,
+        ...(n >= from && n <= to ? { lateness: { p50: 1_000 * n, p99: 2_000 * n } } : {}),
+      })),
+    )
+  const upTo = (minutes: string, late: string) => [
+    `from minute ${minutes} half of the handlers began up to ${late} ms late`,
+  ]
+  expect(behind(21, 23)).toMatchObject({ isFlat: false, spells: upTo('20 to 23', '23,000') })
+  expect(behind(21, 23, 22).spells).toEqual(upTo('20 to 23', '23,000'))
+  expect(behind(21, 23, 21).spells).toEqual(upTo('21 to 23', '23,000'))
+  expect(behind(21, 21, 21)).toMatchObject({ isFlat: true, spells: [] })
   const growing = (n: number) => ({ ...table, dead: 10_000 * n, indexBytes: 4e6 * (1 + n) })
   const withOpen = course((n) => ({ tables: { ...tables, runs_open: growing(n) } }))
   expect(judge(withOpen).bloat).toEqual([
