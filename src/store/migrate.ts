@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto'
 import fs from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { monotonicMs } from '../clock.js'
 import { EscapementError } from '../errors.js'
 import type { Database, Queryable } from './database.js'
 import { explainMoved } from './moved.js'
+import { isContended } from './refusal.js'
 import { channelOf, quoteIdentifier, quoteLiteral } from './store.js'
 
 /**
@@ -27,24 +30,68 @@ export interface MigrationReport {
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url)
 
+/**
+ * Whoever waits for a lock on a table holds up all who come later, and half a second is less than it takes a server to look for a deadlock, in which
+ * it would end one of them. So each try gives up soon, and lets the others through.
+ */
+const LOCK_TIMEOUT = '500ms'
+const BETWEEN_TRIES_MS = 2_000
+/** A report or a dump may take as long. */
+const PATIENCE_MS = 10 * 60_000
+
 export async function migrate(
   database: Database,
   schema: string,
-  options: { dryRun?: boolean } = {},
+  { dryRun = false, patienceMs = PATIENCE_MS }: { dryRun?: boolean; patienceMs?: number } = {},
 ): Promise<MigrationReport> {
   const known = await readMigrations(schema)
   try {
     const planned = await planMigrations(database, schema, known)
-    if (options.dryRun || planned.migrations.length === 0) return planned
-    return await database.transaction(async (tx) => {
-      await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey(schema)])
-      const report = await planMigrations(tx, schema, known)
-      if (report.migrations.length > 0) await tx.script(statementsOf(report))
-      return report
-    })
+    if (dryRun || planned.migrations.length === 0) return planned
+    const apply = () =>
+      database.transaction(async (tx) => {
+        await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey(schema)])
+        const report = await planMigrations(tx, schema, known)
+        await tx.query(`set local lock_timeout = '${LOCK_TIMEOUT}'`)
+        if (report.migrations.length > 0) await tx.script(statementsOf(report))
+        return report
+      })
+    for (const deadline = monotonicMs() + patienceMs; ; ) {
+      try {
+        return await apply()
+      } catch (error) {
+        if (!isContended(error)) throw error
+        if (monotonicMs() > deadline) throw await blocked(database, schema, error)
+      }
+      await sleep(BETWEEN_TRIES_MS)
+    }
   } catch (error) {
     throw explain(error, schema)
   }
+}
+
+/** Says who is in the way: mostly somebody's open transaction. */
+async function blocked(database: Database, schema: string, cause: unknown): Promise<EscapementError> {
+  const holders = await database.query<{ pid: number; name: string | null; since: Date | null }>(
+    `select a.pid, nullif(a.application_name, '') as name, min(a.xact_start) as since
+     from pg_locks as l
+     join pg_class as c on c.oid = l.relation
+     join pg_namespace as n on n.oid = c.relnamespace
+     join pg_stat_activity as a on a.pid = l.pid
+     where n.nspname = $1 and l.granted and a.datname = current_database() and a.pid <> pg_backend_pid()
+     group by a.pid, name order by since limit 5`,
+    [schema],
+  )
+  const told = holders.map(({ pid, name, since }) =>
+    [`process ${pid}`, name && `"${name}"`, since && `since ${since.toISOString()}`]
+      .filter(Boolean)
+      .join(' '),
+  )
+  return new EscapementError('database_unusable', {
+    message: `The schema "${schema}" could not be migrated: others have its tables open (${told.join(', ') || 'nobody does any more'}). Let them end, or end them with select pg_terminate_backend(…), and migrate again.`,
+    details: { schema, pids: holders.map(({ pid }) => pid) },
+    cause,
+  })
 }
 
 let newestKnown: Promise<number> | undefined
