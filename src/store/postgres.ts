@@ -16,8 +16,8 @@ const LOOP_DEADLINE_MS = 15_000
  * and another the next time, until nothing else gets its turn.
  */
 const LOOP_STATEMENT_MS = 14_000
-/** Two batches of a tick, claim, a look beside it, renewal, outcomes, a sweep, and the count of minutes: they must never wait for a handler's transaction. */
-const INNER_CONNECTIONS = 8
+/** Two batches of a tick, claim, a look beside each, renewal, outcomes, a sweep, and the count of minutes: they must never wait for a handler's transaction. */
+const INNER_CONNECTIONS = 9
 /** What callers ask for, and handlers' transactions: a worker's ten by default, beside which there is room for the others. */
 const OUTER_CONNECTIONS = 14
 const LONG_TRANSACTIONS = 10
