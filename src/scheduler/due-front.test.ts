@@ -50,7 +50,6 @@ function open({ onFurther = () => {} } = {}) {
   const logger = { warn: (_: unknown, text: string) => void warnings.push(text) }
   const front = createDueFront(store, logger as never, { onFurther })
   const look = () => front.msUntilWake({ kinds: [], providers: [] })
-  /** It takes what `taken` says, the last of it due since then, or nothing. */
   /** It takes some, the last of them due since then, or nothing. One that comes to the end of what is due walks over all litter. */
   const tick = ({ taken = null, isAll = true }: { taken?: number | null; isAll?: boolean }) => {
     const since = front.since()
@@ -136,10 +135,8 @@ describe('where a scheduler looks for what is due', () => {
   it('is further in front for what was passed over, once somebody has said its scopes', async () => {
     const { front, look, tick } = open()
     await look()
-    cursors = [now]
     const passed = now
     // Whoever is asked is left out of looks meanwhile.
-    cursors = []
     for (let n = 0; n < 10; n++) {
       pass(500)
       await look()
